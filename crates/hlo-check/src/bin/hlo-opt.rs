@@ -1,0 +1,3 @@
+//! `hlo-opt`: runs passes over an HLO file.
+
+fn main() {}

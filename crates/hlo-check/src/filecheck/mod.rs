@@ -1,0 +1,1 @@
+//! LLVM's FileCheck: directives, patterns, matcher, report. Knows nothing of HLO.

@@ -1,0 +1,3 @@
+//! `hlo-check`: runs tests, and gives access to everything else by subcommand.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! HLO rewrites by registry key.

@@ -1,0 +1,1 @@
+//! XLA's textual HLO: read it, hold it, write it.

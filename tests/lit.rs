@@ -1,0 +1,1 @@
+//! One test per file of lit-tests/.
