@@ -1,0 +1,35 @@
+//! What an HLO module is: arenas of computations and instructions with typed ids, interned names, shapes and
+//! attribute values. Spans are not in here; they live beside the IR (see [`crate::SourceMap`]).
+
+mod attribute;
+mod element_type;
+mod header;
+mod ids;
+mod interner;
+mod literal;
+mod metadata;
+mod module;
+mod name_table;
+mod opcode;
+mod origin;
+mod replica_groups;
+mod shape;
+mod sharding;
+mod value;
+pub mod words;
+
+pub use attribute::{Attr, AttrDefault, AttrInfo, AttrKey, AttrKind, AttrName, AttrValue};
+pub use element_type::{ElementClass, ElementType};
+pub use header::*;
+pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, ShapeId, Symbol, ValueId};
+pub use interner::Interner;
+pub(crate) use interner::{HASHER, Pool};
+pub use literal::{Literal, LiteralData};
+pub use metadata::{Metadata, MetadataExtra};
+pub use module::{Computation, Instruction, Module};
+pub use opcode::{Arity, COMMON_ATTRIBUTES, Opcode, OpcodeInfo, OperandFormat, Presence, ShapeRule};
+pub use origin::*;
+pub use replica_groups::*;
+pub use shape::{ArrayShape, Layout, Shape, ShapeTable, SplitConfig, TileDimension, UNBOUNDED};
+pub use sharding::*;
+pub use value::*;

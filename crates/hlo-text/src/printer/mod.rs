@@ -1,0 +1,5 @@
+//! From the IR to text; one file per vocabulary, the mirror of the parser.
+
+mod options;
+
+pub use options::{PrintOptions, SubcomputationMode};
