@@ -8,4 +8,4 @@ mod printer;
 
 pub use ir::Module;
 pub use parser::{Dialect, MAX_NESTING_DEPTH};
-pub use printer::{PrintOptions, SubcomputationMode};
+pub use printer::{PrintOptions, SubcomputationMode, print_module};
