@@ -5,6 +5,7 @@ pub mod ir;
 mod lexer;
 mod parser;
 mod printer;
+pub mod shape_inference;
 
 pub use ir::Module;
 pub use parser::{Dialect, MAX_NESTING_DEPTH};
