@@ -5,6 +5,7 @@ pub mod ir;
 mod lexer;
 mod parser;
 mod printer;
+pub mod shape_inference;
 
 #[allow(
     missing_docs,
