@@ -84,8 +84,12 @@ fn answer_text(line: &str, dialect: Dialect) -> serde_json::Result<String> {
         }
     });
     let answer = match result {
-        Ok(text) => TextAnswer { id: request.id, ok: true, text: Some(text), error: None, code: None, at: None },
-        Err((error, code, at)) => TextAnswer { id: request.id, ok: false, text: None, error: Some(error), code, at },
+        Ok(text) => {
+            TextAnswer { id: request.id, ok: true, text: Some(text), error: None, code: None, at: None }
+        }
+        Err((error, code, at)) => {
+            TextAnswer { id: request.id, ok: false, text: None, error: Some(error), code, at }
+        }
     };
     serde_json::to_string(&answer)
 }

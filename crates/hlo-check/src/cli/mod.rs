@@ -27,9 +27,7 @@ struct Subcommand {
 }
 
 /// Every subcommand, in the order `--help` shows.
-const SUBCOMMANDS: &[Subcommand] = &[
-    Subcommand { name: "batch", summary: None, run: batch::run },
-];
+const SUBCOMMANDS: &[Subcommand] = &[Subcommand { name: "batch", summary: None, run: batch::run }];
 
 /// Runs the program that `args` (the program's own name first) asks for.
 pub fn main(args: impl IntoIterator<Item = String>) -> ExitCode {
