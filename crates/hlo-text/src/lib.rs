@@ -26,4 +26,4 @@ pub use parser::{
     DEFAULT_MAX_ERRORS, Dialect, MAX_CALL_NESTING, MAX_NESTING_DEPTH, MAX_TEXT_BYTES, ParseOptions, Parsed,
     SourceMap, parse_module,
 };
-pub use printer::{PrintOptions, SubcomputationMode};
+pub use printer::{PrintOptions, SubcomputationMode, print_module};
