@@ -1,6 +1,24 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
+mod accuracy;
+pub(crate) mod aliasing;
+mod convolution;
+mod dictionary;
+mod domain;
+pub(crate) mod header;
+mod list;
+pub(crate) mod literal;
+pub(crate) mod metadata;
+mod number;
+mod origin;
+pub(crate) mod raw;
+pub(crate) mod replica_groups;
 pub(crate) mod shape;
+pub(crate) mod sharding;
+pub(crate) mod stack_frames;
+mod sub_attribute;
+pub(crate) mod value;
+mod word;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::Module;
