@@ -25,7 +25,7 @@ pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, Sh
 pub use interner::Interner;
 pub(crate) use interner::{HASHER, Pool};
 pub use literal::{Literal, LiteralData};
-pub use metadata::{Metadata, MetadataExtra};
+pub use metadata::{Metadata, MetadataExtra, MetadataField, MetadataFieldKind};
 pub use module::{Computation, Instruction, Module};
 pub use opcode::{Arity, COMMON_ATTRIBUTES, Opcode, OpcodeInfo, OperandFormat, Presence, ShapeRule};
 pub use origin::*;
