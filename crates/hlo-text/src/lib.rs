@@ -9,3 +9,5 @@ mod printer;
 pub use ir::Module;
 pub use parser::{Dialect, MAX_NESTING_DEPTH};
 pub use printer::{PrintOptions, SubcomputationMode};
+#[cfg(test)]
+mod sharding_dev;

@@ -1,5 +1,10 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
+mod mesh;
+mod replica_groups;
+mod sharding;
+mod sharding_metadata;
+
 use crate::diagnostic::Diagnostic;
 use crate::ir::Module;
 
@@ -28,3 +33,5 @@ pub(crate) struct ValueContext<'m> {
     /// What is to be said although the text is accepted.
     pub(crate) warnings: &'m mut Vec<Diagnostic>,
 }
+#[cfg(test)]
+pub(crate) use {replica_groups::parse_replica_groups as groups_for_dev, sharding::parse_sharding as sharding_for_dev};
