@@ -157,7 +157,7 @@ impl<'s> Builder<'s> {
             return Err(error.boxed());
         }
         let start = cursor.start();
-        let Some(end) = super::extent::raw_value_extent(self.source, cursor.end()) else {
+        let Some(end) = super::raw::raw_value_extent(self.source, cursor.end()) else {
             return Err(error.boxed());
         };
         let raw = self.module.strings.intern(&self.source.as_bytes()[start..end]);
@@ -209,6 +209,7 @@ impl<'s> Builder<'s> {
     /// Takes `metadata={...}`.
     fn metadata(&mut self, cursor: &mut Cursor<'s>) -> ParseResult<crate::ir::MetadataId> {
         let source = self.source.as_bytes();
+        let key = Span::new(cursor.start(), cursor.end());
         let start = cursor.end();
         let kind = CacheKind(AttrKey::Metadata as u8);
         let mut entry = None;
@@ -224,7 +225,7 @@ impl<'s> Builder<'s> {
             entry = Some((hash, length));
         }
         cursor.bump();
-        let metadata = super::metadata::parse_metadata(cursor, &mut self.context())?;
+        let metadata = super::metadata::parse_metadata(cursor, &mut self.context(), key)?;
         let metadata = self.module.intern_metadata(metadata);
         if let Some((hash, length)) = entry
             && cursor.previous_end() == start + length
@@ -285,13 +286,21 @@ impl<'s> Builder<'s> {
 
     /// Takes an attribute of the `HloModule` line.
     pub(crate) fn header_attribute(&mut self, cursor: &mut Cursor<'s>) -> ParseResult<()> {
-        super::header::parse_header_attribute(self, cursor)
+        let dialect = self.dialect;
+        let depth = self.depth;
+        let mut header = std::mem::take(&mut self.module.header);
+        let mut seen = std::mem::take(&mut self.header_keys);
+        let mut nested = |text: &str| super::parse_nested_module(text, dialect, depth + 1);
+        let result =
+            super::header::parse_header_attribute(cursor, &mut self.context(), &mut header, &mut seen, &mut nested);
+        self.header_keys = seen;
+        self.module.header = header;
+        result
     }
 
     /// Takes the four stack-frame tables.
     pub(crate) fn stack_frame_tables(&mut self, cursor: &mut Cursor<'s>) -> ParseResult<()> {
-        let tables = super::stack_frames::parse_stack_frames(cursor, &mut self.context())?;
-        self.module.header.stack_frames = tables;
+        self.stack_frames = super::stack_frames::parse_stack_frames(cursor, &mut self.context())?;
         Ok(())
     }
 }

@@ -159,7 +159,11 @@ pub(crate) struct Builder<'s> {
     pub(super) called: Vec<ComputationId>,
     pub(super) last_closed: Option<ComputationId>,
     entry_span: Option<Span>,
-    pub(super) header_keys: u64,
+    pub(super) header_keys: super::header::SeenHeaderKeys,
+    /// As the text has them, not pruned.
+    pub(super) stack_frames: crate::ir::StackFrameIndex,
+    /// How many modules this one is inside of (`origin_recovery_table`).
+    pub(super) depth: usize,
     /// Where each instruction is in the text.
     pub(super) spans: Vec<Span>,
     pub(super) async_starts: Vec<InstructionId>,
@@ -201,7 +205,9 @@ impl<'s> Builder<'s> {
             called: Vec::new(),
             last_closed: None,
             entry_span: None,
-            header_keys: 0,
+            header_keys: super::header::SeenHeaderKeys::default(),
+            stack_frames: crate::ir::StackFrameIndex::default(),
+            depth: 0,
             spans: Vec::with_capacity(lines),
             async_starts: Vec::new(),
         }

@@ -489,11 +489,10 @@ impl Builder<'_> {
         }
         if let Some(AttrValue::Value(value)) = self.given(frame, AttrKey::Sharding)
             && matches!(self.module.shape(shape), Shape::Tuple(_))
-            && let Value::Sharding(sharding) = self.module.value(value)
-            && !sharding.is_tuple()
+            && let Value::Sharding(sharding @ crate::ir::Sharding::Single(_)) = self.module.value(value)
         {
             let leaves = self.module.shapes.leaf_count(shape).max(1);
-            let repeated = sharding.repeat_for_leaves(leaves);
+            let repeated = sharding.clone().repeat_for_leaves(leaves);
             let value = self.module.intern_value(Value::Sharding(repeated));
             self.set(frame, AttrKey::Sharding, AttrValue::Value(value));
         }

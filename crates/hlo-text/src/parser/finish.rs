@@ -30,7 +30,7 @@ impl Builder<'_> {
         }
         self.check_aliases(entry, end)?;
         self.finish_async()?;
-        super::stack_frames::rebuild(&mut self.module);
+        super::stack_frames::rebuild_stack_frames(&mut self.module, &self.stack_frames);
         make_names_unique(&mut self.module);
         if self.module.strings.get(self.module.name).is_empty() {
             let name = format!("module_{}", self.module.computation_name(entry));

@@ -1,32 +1,34 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
+mod accuracy;
+pub(crate) mod aliasing;
 mod async_ops;
 mod attributes;
 pub(crate) mod builder;
 mod checks;
-mod finish;
-mod instruction;
-mod recovery;
-pub(crate) mod literal;
-pub(crate) mod shape;
-mod text_cache;
-pub(crate) mod tokens;
-mod uniquer;
-mod accuracy;
-pub(crate) mod aliasing;
 mod convolution;
 mod dictionary;
 mod domain;
+mod finish;
 pub(crate) mod header;
+mod instruction;
 mod list;
+pub(crate) mod literal;
+mod mesh;
 pub(crate) mod metadata;
 mod number;
 mod origin;
 pub(crate) mod raw;
+mod recovery;
 pub(crate) mod replica_groups;
+pub(crate) mod shape;
 pub(crate) mod sharding;
+mod sharding_metadata;
 pub(crate) mod stack_frames;
 mod sub_attribute;
+mod text_cache;
+pub(crate) mod tokens;
+mod uniquer;
 pub(crate) mod value;
 mod word;
 
@@ -204,5 +206,24 @@ fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Resu
     match result.map_err(|error| vec![error]).and_then(|()| builder.finish()) {
         Ok(()) => Ok(builder.into_parsed()),
         Err(errors) => Err(errors.into_iter().map(|error| *error).collect()),
+    }
+}
+
+/// How deeply modules may stand in `origin_recovery_table`s of modules.
+const MAX_MODULE_NESTING: usize = 8;
+
+/// Reads a module that stands in the header of another.
+fn parse_nested_module(text: &str, dialect: Dialect, depth: usize) -> ParseResult<Module> {
+    if depth > MAX_MODULE_NESTING {
+        let message = format!("modules are nested more than {MAX_MODULE_NESTING} levels deep");
+        return Err(Diagnostic::new(Code::TooDeep, Span::default(), message).boxed());
+    }
+    let mut builder = Builder::new(text, dialect);
+    builder.depth = depth;
+    match recovery::parse_with_recovery(text, builder, 1) {
+        Ok(parsed) => Ok(parsed.module),
+        Err(errors) => Err(errors.into_iter().next().map(Diagnostic::boxed).unwrap_or_else(|| {
+            Diagnostic::new(Code::UnexpectedToken, Span::default(), "the module is malformed").boxed()
+        })),
     }
 }

@@ -15,11 +15,14 @@ mod module;
 mod options;
 mod order;
 mod plan;
+mod replica_groups;
 pub(crate) mod shape;
+mod sharding;
+mod sharding_metadata;
 pub(crate) mod stack_frames;
+pub(crate) mod value;
 #[cfg(test)]
 mod tests;
-pub(crate) mod value;
 
 pub use module::print_module;
 pub use options::{PrintOptions, SubcomputationMode};
