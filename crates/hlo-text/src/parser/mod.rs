@@ -18,6 +18,8 @@ pub(crate) mod sharding;
 pub(crate) mod stack_frames;
 mod sub_attribute;
 pub(crate) mod value;
+#[cfg(test)]
+mod value_tests;
 mod word;
 
 use crate::diagnostic::Diagnostic;
