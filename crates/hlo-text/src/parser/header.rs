@@ -138,7 +138,8 @@ fn parse_recovery_table(
             match nested {
                 Ok(nested) => module = Some(Box::new(nested)),
                 Err(fault) => {
-                    let message = format!("the attribute has the text of a module that cannot be read: {fault}");
+                    let message =
+                        format!("the attribute has the text of a module that cannot be read: {fault}");
                     return Err(Diagnostic::new(Code::BadAttributeValue, key, message)
                         .also(text_span, "this text")
                         .boxed());

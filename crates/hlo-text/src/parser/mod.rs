@@ -30,6 +30,8 @@ mod text_cache;
 pub(crate) mod tokens;
 mod uniquer;
 pub(crate) mod value;
+#[cfg(test)]
+mod value_tests;
 mod word;
 
 use crate::diagnostic::{Code, Diagnostic, Span};

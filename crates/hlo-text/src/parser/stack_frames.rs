@@ -32,7 +32,8 @@ pub(crate) fn parse_stack_frames(
     tables.file_names = parse_names(cursor, context)?;
     cursor.expect(Token::Keyword(Keyword::FunctionNames), "a file name `N \"...\"`, or `FunctionNames`")?;
     tables.function_names = parse_names(cursor, context)?;
-    cursor.expect(Token::Keyword(Keyword::FileLocations), "a function name `N \"...\"`, or `FileLocations`")?;
+    cursor
+        .expect(Token::Keyword(Keyword::FileLocations), "a function name `N \"...\"`, or `FileLocations`")?;
     while cursor.token() == Token::Int {
         let mut fields = [0; LOCATION_NAMES.len()];
         // Older versions knew no ends.
@@ -219,8 +220,11 @@ impl<'t> Rebuilder<'t> {
 /// entry once, numbered in the order of first need. The metadata gets the new ids; ids that lead nowhere become 0.
 pub(crate) fn rebuild_stack_frames(module: &mut Module, tables: &StackFrameIndex) {
     let mut rebuilder = Rebuilder::new(tables);
-    let order: Vec<InstructionId> =
-        module.computations().iter().flat_map(|&id| module.computation(id).instructions.iter().copied()).collect();
+    let order: Vec<InstructionId> = module
+        .computations()
+        .iter()
+        .flat_map(|&id| module.computation(id).instructions.iter().copied())
+        .collect();
     // What became of the metadata before, so that equal ones are looked at once.
     let mut renewed = vec![None; module.metadata.len()];
     for instruction in order {
