@@ -4,8 +4,6 @@ mod dense;
 mod fast;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod dev;
 
 use super::{MAX_NESTING_DEPTH, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span};
@@ -60,9 +58,7 @@ fn settle(
             context.warnings.push(complaint.warning());
             Ok(literal)
         }
-        (Err(error), Some(complaint)) if complaint.primary.span == error.primary.span => {
-            Err(error)
-        }
+        (Err(error), Some(complaint)) if complaint.primary.span == error.primary.span => Err(error),
         (Err(error), Some(complaint)) => Err(complaint.also(error.primary.span, error.message).boxed()),
     }
 }
