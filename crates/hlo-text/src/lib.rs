@@ -3,6 +3,7 @@
 pub mod diagnostic;
 pub mod ir;
 mod lexer;
+pub mod number;
 mod parser;
 mod printer;
 

@@ -1,5 +1,6 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
+pub(crate) mod literal;
 pub(crate) mod shape;
 
 use crate::diagnostic::Diagnostic;
