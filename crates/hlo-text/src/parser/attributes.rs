@@ -262,24 +262,30 @@ impl<'s> Builder<'s> {
         cursor.expect(Token::RBrace, "`,` or `}` after the name")
     }
 
-    /// The computation just read is the value of the last key.
+    /// The value of the last key, a computation, begins.
+    pub(crate) fn open_called_computation(&mut self) {
+        self.called_keys.push((self.attributes.len().saturating_sub(1), self.called.len()));
+    }
+
+    /// The computation just read is the value of the key that was open last.
     pub(crate) fn called_computation(&mut self) {
-        if let (Some(computation), Some(pending)) = (self.called.pop(), self.attributes.last_mut()) {
+        let Some((key, _)) = self.called_keys.pop() else { return };
+        if let (Some(computation), Some(pending)) = (self.called.pop(), self.attributes.get_mut(key)) {
             pending.attr.value = AttrValue::Computation(computation);
         }
     }
 
-    /// A list of computations begins.
+    /// The value of the last key, a list of computations, begins.
     pub(crate) fn open_called_computations(&mut self) {
-        self.called_lists.push(self.called.len());
+        self.open_called_computation();
     }
 
-    /// The computations read since the list began are the value of the last key.
+    /// The computations read since the list began are the value of its key.
     pub(crate) fn called_computations(&mut self) {
-        let Some(from) = self.called_lists.pop() else { return };
+        let Some((key, from)) = self.called_keys.pop() else { return };
         let computations = self.called.split_off(from.min(self.called.len()));
         let value = self.module.intern_value(crate::ir::Value::Computations(computations));
-        if let Some(pending) = self.attributes.last_mut() {
+        if let Some(pending) = self.attributes.get_mut(key) {
             pending.attr.value = AttrValue::Value(value);
         }
     }

@@ -154,10 +154,12 @@ pub(crate) struct Builder<'s> {
     signature: Option<(ShapeId, Span)>,
     computation_names: HashMap<Symbol, (ComputationId, Span), foldhash::fast::FixedState>,
     forward: HashMap<Symbol, Forward, foldhash::fast::FixedState>,
-    /// Lists of `key={a, b}` being read: where they begin in `called`.
-    pub(super) called_lists: Vec<usize>,
+    /// Keys whose computations are being read: their places in `attributes`, and where the computations begin in
+    /// `called`.
+    pub(super) called_keys: Vec<(usize, usize)>,
     pub(super) called: Vec<ComputationId>,
     pub(super) last_closed: Option<ComputationId>,
+    pending_thread: Option<Symbol>,
     entry_span: Option<Span>,
     pub(super) header_keys: super::header::SeenHeaderKeys,
     /// As the text has them, not pruned.
@@ -201,9 +203,10 @@ impl<'s> Builder<'s> {
             signature: None,
             computation_names: HashMap::with_hasher(HASHER),
             forward: HashMap::with_hasher(HASHER),
-            called_lists: Vec::new(),
+            called_keys: Vec::new(),
             called: Vec::new(),
             last_closed: None,
+            pending_thread: None,
             entry_span: None,
             header_keys: super::header::SeenHeaderKeys::default(),
             stack_frames: crate::ir::StackFrameIndex::default(),
@@ -517,7 +520,15 @@ impl<'s> Builder<'s> {
     }
 
     /// A computation outside any other has been read, its execution thread included.
-    pub(crate) fn computation_done(&mut self) {}
+    pub(crate) fn computation_done(&mut self) {
+        let Some(thread) = self.pending_thread.take() else { return };
+        if let Some(id) = self.last_closed
+            && self.module.strings.get(thread) != MAIN_THREAD
+            && let Some(computation) = &mut self.module.computations[id.index()]
+        {
+            computation.execution_thread = Some(thread);
+        }
+    }
 
     /// Takes `execution_thread="..."` after a computation.
     pub(crate) fn execution_thread(&mut self, cursor: &mut Cursor<'s>) -> ParseResult<()> {
@@ -531,13 +542,8 @@ impl<'s> Builder<'s> {
         }
         cursor.bump();
         let thread = cursor.string()?;
-        let symbol = self.module.strings.intern(&thread);
-        if let Some(id) = self.last_closed
-            && &*thread != MAIN_THREAD
-            && let Some(computation) = &mut self.module.computations[id.index()]
-        {
-            computation.execution_thread = Some(symbol);
-        }
+        // The grammar has not closed the computation yet: it needed this token to do so.
+        self.pending_thread = Some(self.module.strings.intern(&thread));
         Ok(())
     }
 
@@ -876,7 +882,7 @@ impl<'s> Builder<'s> {
         self.operands.clear();
         self.attributes.clear();
         self.called.clear();
-        self.called_lists.clear();
+        self.called_keys.clear();
         self.signature = None;
     }
 
