@@ -137,7 +137,14 @@ impl NamedSharding {
     /// A sharding over `mesh` that uses no axis.
     pub fn replicated_over(mesh: Mesh) -> Self {
         let (dimensions, axes) = (Vec::new(), Vec::new());
-        Self { mesh, dimensions, replicated: axes.clone(), unreduced: axes.clone(), manual: axes, reduction: None }
+        Self {
+            mesh,
+            dimensions,
+            replicated: axes.clone(),
+            unreduced: axes.clone(),
+            manual: axes,
+            reduction: None,
+        }
     }
 
     /// Whether the array is whole on every device, and no dimension says how it may be cut.

@@ -297,8 +297,13 @@ impl<'s> Builder<'s> {
         let mut header = std::mem::take(&mut self.module.header);
         let mut seen = std::mem::take(&mut self.header_keys);
         let mut nested = |text: &str| super::parse_nested_module(text, dialect, depth + 1);
-        let result =
-            super::header::parse_header_attribute(cursor, &mut self.context(), &mut header, &mut seen, &mut nested);
+        let result = super::header::parse_header_attribute(
+            cursor,
+            &mut self.context(),
+            &mut header,
+            &mut seen,
+            &mut nested,
+        );
         self.header_keys = seen;
         self.module.header = header;
         result

@@ -4,9 +4,7 @@ use hashbrown::HashMap;
 
 use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span, did_you_mean};
-use crate::ir::{
-    AxisError, AxisRef, Iota, Mesh, MeshAxis, MeshDevices, SubAxis, Symbol, TileError,
-};
+use crate::ir::{AxisError, AxisRef, Iota, Mesh, MeshAxis, MeshDevices, SubAxis, Symbol, TileError};
 use crate::lexer::{Cursor, Token};
 
 /// What is kept while a value with meshes is read.
@@ -62,21 +60,6 @@ impl MeshReader {
         Err(error)
     }
 
-    /// Says in the lenient dialect that the value is spelt as other XLA versions do; refuses it in the strict one.
-    pub(super) fn foreign(
-        &self,
-        context: &mut ValueContext<'_>,
-        refusal: impl FnOnce() -> Box<Diagnostic>,
-        span: Span,
-        message: &str,
-    ) -> ParseResult<()> {
-        if context.dialect == Dialect::Strict {
-            return Err(refusal());
-        }
-        context.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
-        Ok(())
-    }
-
     /// A mesh if there is one: `mesh[...]`, `maximal_mesh[device_id=N]`, or newer XLA's `single_device[N]`.
     pub(super) fn mesh(
         &mut self,
@@ -94,7 +77,7 @@ impl MeshReader {
             }
             "single_device" if context.dialect == Dialect::Lenient => {
                 let message = "`single_device[...]` is `maximal_mesh[device_id=...]` in jaxlib 0.10.2";
-                context.warnings.push(Diagnostic::new(Code::Dialect, cursor.span(), message).warning());
+                dialect_warning(context, cursor.span(), message);
                 cursor.bump();
                 if cursor.token() == Token::LSquare && cursor.peek() == Token::Int {
                     cursor.bump();
@@ -108,11 +91,7 @@ impl MeshReader {
         }
     }
 
-    fn mesh_of_axes(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-        context: &mut ValueContext<'_>,
-    ) -> ParseResult<Mesh> {
+    fn mesh_of_axes(&mut self, cursor: &mut Cursor<'_>, context: &mut ValueContext<'_>) -> ParseResult<Mesh> {
         cursor.bump();
         cursor.expect(Token::LSquare, "`[` and the axes of the mesh")?;
         let mut mesh = Mesh { axes: Vec::new(), devices: MeshDevices::InOrder };
@@ -124,7 +103,7 @@ impl MeshReader {
         loop {
             if is_device_ids(cursor) && !mesh.axes.is_empty() && context.dialect == Dialect::Lenient {
                 let message = "XLA puts `device_ids=` after the `]` of the mesh";
-                context.warnings.push(Diagnostic::new(Code::Dialect, cursor.span(), message).warning());
+                dialect_warning(context, cursor.span(), message);
                 cursor.bump();
                 mesh.devices = self.device_ids(cursor, &mesh)?;
                 inner_device_ids = true;
@@ -149,23 +128,22 @@ impl MeshReader {
             }
         }
         cursor.expect(Token::RSquare, "`,` or `]` after the axes of the mesh")?;
+        if !inner_device_ids && cursor.eat(Token::Comma) {
+            if cursor.token() != Token::AttrName {
+                self.early_complaint = self.early_complaint.or(Some(cursor.span()));
+            } else if is_device_ids(cursor) {
+                cursor.bump();
+                mesh.devices = self.device_ids(cursor, &mesh)?;
+            } else if context.dialect == Dialect::Strict || cursor.word() != "unreduced" {
+                // XLA takes any attribute name for `device_ids=` and then leaves it out.
+                let message = format!("`{}` is ignored; only `device_ids=` belongs here", cursor.text());
+                context.warnings.push(Diagnostic::new(self.code, cursor.span(), message).warning());
+                cursor.bump();
+            }
+        }
         if let Err(index) = mesh.axis_indices() {
             let repeated = names.get(index).copied().unwrap_or_default();
             return Err(self.error(repeated, "two axes of the mesh have the same name"));
-        }
-        if inner_device_ids || !cursor.eat(Token::Comma) {
-            return Ok(mesh);
-        }
-        if cursor.token() != Token::AttrName {
-            self.early_complaint = self.early_complaint.or(Some(cursor.span()));
-        } else if is_device_ids(cursor) {
-            cursor.bump();
-            mesh.devices = self.device_ids(cursor, &mesh)?;
-        } else {
-            // XLA takes any attribute name for an ill-placed one and leaves it out.
-            let message = format!("`{}` is ignored; only `device_ids=` belongs here", cursor.text());
-            context.warnings.push(Diagnostic::new(self.code, cursor.span(), message).warning());
-            cursor.bump();
         }
         Ok(mesh)
     }
@@ -305,7 +283,8 @@ impl MeshReader {
         let size = cursor.int()?;
         if pre_size < 1 || size < 2 {
             let span = Span::new(span.start as usize, cursor.previous_end());
-            let message = "a part of an axis is written `'x':(BEFORE)SIZE` with BEFORE at least 1, SIZE at least 2";
+            let message =
+                "a part of an axis is written `'x':(BEFORE)SIZE` with BEFORE at least 1, SIZE at least 2";
             return Err(self.error(span, message));
         }
         Ok(AxisRef { axis, sub_axis: Some(SubAxis { pre_size, size }) })
@@ -381,6 +360,11 @@ impl RawIota {
     pub(super) fn build(self, reader: &MeshReader) -> ParseResult<Iota> {
         Iota::new(self.reshape, self.permutation).map_err(|error| reader.tile_error(self.span, error))
     }
+}
+
+/// Says that the value is spelt as other XLA versions do.
+pub(super) fn dialect_warning(context: &mut ValueContext<'_>, span: Span, message: &str) {
+    context.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
 }
 
 fn is_device_ids(cursor: &Cursor<'_>) -> bool {

@@ -23,7 +23,8 @@ mod recovery;
 pub(crate) mod replica_groups;
 pub(crate) mod shape;
 pub(crate) mod sharding;
-mod sharding_metadata;
+#[cfg(test)]
+mod sharding_tests;
 pub(crate) mod stack_frames;
 mod sub_attribute;
 mod text_cache;

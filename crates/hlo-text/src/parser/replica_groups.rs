@@ -1,6 +1,6 @@
 //! `replica_groups=`: lists, iota and mesh form.
 
-use super::mesh::{MeshReader, int_sequence};
+use super::mesh::{MeshReader, dialect_warning, int_sequence};
 use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Span};
 use crate::ir::ReplicaGroups;
@@ -58,7 +58,7 @@ fn groups_by_rule(
             None => return Err(reader.error(span, "the number of devices of a group exceeds 64 bits")),
             Some(1) if context.dialect == Dialect::Lenient => {
                 let message = "jaxlib 0.10.2 refuses groups of one device, newer XLA versions don't";
-                reader.foreign(context, || reader.error(span, message), span, message)?;
+                dialect_warning(context, span, message);
             }
             Some(size) if size <= 1 => {
                 let message = format!("a group must have more than one device, but the axes make {size}");

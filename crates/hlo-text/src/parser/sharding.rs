@@ -1,7 +1,7 @@
 //! `sharding=`: replicated, tiles, meshes, tuples of them.
 
-use super::mesh::{AxisNames, MeshReader, int_sequence};
-use super::sharding_metadata::parse_metadata;
+use super::mesh::{AxisNames, MeshReader, dialect_warning, int_sequence};
+use super::metadata::parse_metadata;
 use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
@@ -193,12 +193,14 @@ fn metadata_list(
     list: &mut Vec<Metadata>,
 ) -> ParseResult<()> {
     if cursor.token() != Token::LBrace || cursor.peek() != Token::LBrace {
-        list.push(parse_metadata(cursor, context)?);
+        let key = cursor.span();
+        list.push(parse_metadata(cursor, context, key)?);
         return Ok(());
     }
     cursor.bump();
     loop {
-        list.push(parse_metadata(cursor, context)?);
+        let key = cursor.span();
+        list.push(parse_metadata(cursor, context, key)?);
         if !cursor.eat(Token::Comma) {
             break;
         }
@@ -242,6 +244,9 @@ impl Words {
         let assignment = if self.permutation.is_empty() {
             self.listed(context, reader, first, span, dimensions)?
         } else {
+            if !self.devices.is_empty() {
+                return Err(reader.error(first, "the devices are given twice: by `<=[...]` and as a list"));
+            }
             if self.permutation.len() != self.reshape.len() {
                 let message = format!(
                     "there are {} reshape dimensions, but the permutation has {} entries",
@@ -375,7 +380,7 @@ fn whole_mesh(
         }
         if context.dialect == Dialect::Lenient && (has_reduction || cursor.token() == Token::LBrace) {
             let message = "jaxlib 0.10.2 writes `[], unreduced={...}`";
-            context.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
+            dialect_warning(context, span, message);
             if cursor.token() == Token::LBrace {
                 named.unreduced = reader.axis_list(cursor, context, &named.mesh, names)?;
                 return Ok(());
@@ -463,13 +468,14 @@ fn sections(
             }
             "replicated" | "unreduced" | "manual" => {}
             _ => {
-                let error = cursor.unexpected("the sections `replicated=`, `unreduced=`, `manual=`, `metadata=`");
+                let error =
+                    cursor.unexpected("the sections `replicated=`, `unreduced=`, `manual=`, `metadata=`");
                 return Err(Box::new(error.also(key_span, "there is no such section")));
             }
         }
         if key == "unreduced" && cursor.token() == Token::Ident && context.dialect == Dialect::Lenient {
             let message = "jaxlib 0.10.2 knows no reductions in shardings";
-            context.warnings.push(Diagnostic::new(Code::Dialect, cursor.span(), message).warning());
+            dialect_warning(context, cursor.span(), message);
             reduction(cursor, context, named)?;
         }
         let mut axes = reader.axis_list(cursor, context, &named.mesh, names)?;

@@ -1,10 +1,10 @@
 use super::value::parse_attribute_value;
 use super::{Dialect, ValueContext};
+use crate::PrintOptions;
 use crate::diagnostic::Code;
 use crate::ir::{AttrKey, Module};
 use crate::lexer::Cursor;
 use crate::printer::value::write_attribute_value;
-use crate::PrintOptions;
 
 /// Reads `value` as that of `key` and prints it again; errors come with their place, counted from the value on.
 fn print_again(key: AttrKey, value: &str) -> Result<String, (Code, isize)> {
@@ -38,7 +38,12 @@ fn dev() {
             Ok(text) => format!("OK {text}"),
             Err((code, at)) => format!("ERR {at} {}", code.as_str()),
         };
-        let same = expected == mine || mine.starts_with(&format!("{expected} ")) && expected.starts_with("ERR");
-        println!("{} {name}={value:?}\n      mine {mine:?}{}", if same { "same" } else { "DIFF" }, if same { String::new() } else { format!("\n      xla  {expected:?}") });
+        let same =
+            expected == mine || mine.starts_with(&format!("{expected} ")) && expected.starts_with("ERR");
+        println!(
+            "{} {name}={value:?}\n      mine {mine:?}{}",
+            if same { "same" } else { "DIFF" },
+            if same { String::new() } else { format!("\n      xla  {expected:?}") }
+        );
     }
 }

@@ -22,13 +22,12 @@ mod plan;
 pub(crate) mod replica_groups;
 pub(crate) mod shape;
 pub(crate) mod sharding;
-mod sharding_metadata;
 mod sort_json;
 pub(crate) mod stack_frames;
-pub(crate) mod text;
-pub(crate) mod value;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
+pub(crate) mod value;
 
 pub use module::print_module;
 pub use options::{PrintOptions, SubcomputationMode};

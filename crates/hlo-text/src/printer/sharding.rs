@@ -1,7 +1,7 @@
 //! `sharding=` and the meshes in it.
 
+use super::metadata::write_metadata;
 use super::options::PrintOptions;
-use super::sharding_metadata::write_metadata;
 use crate::ir::{
     AxisRef, DimensionSharding, Iota, Mesh, MeshDevices, Metadata, Module, NamedSharding, Sharding,
     ShardingKind, SingleSharding, SubgroupType, TileDevices, TiledSharding,
@@ -131,11 +131,8 @@ fn write_named(out: &mut Vec<u8>, module: &Module, named: &NamedSharding) {
         write_dimension(out, module, &named.mesh, dimension);
     });
     out.push(b']');
-    let sections: [(&[u8], &[AxisRef]); 3] = [
-        (b"replicated", &named.replicated),
-        (b"unreduced", &named.unreduced),
-        (b"manual", &named.manual),
-    ];
+    let sections: [(&[u8], &[AxisRef]); 3] =
+        [(b"replicated", &named.replicated), (b"unreduced", &named.unreduced), (b"manual", &named.manual)];
     for (name, axes) in sections {
         let is_reduced = name == b"unreduced" && named.reduction.is_some();
         if axes.is_empty() && !is_reduced {

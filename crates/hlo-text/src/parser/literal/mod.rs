@@ -14,10 +14,10 @@ use crate::lexer::{Cursor, Token};
 
 /// The most bytes that are filled with zeros because the text has fewer elements than the shape: XLA reads
 /// `f32[3] constant(1)` as `{1, 0, 0}`. Text that is short must not take much memory.
-pub(crate) const MAX_ZERO_FILLED_BYTES: usize = 1 << 20;
+pub(crate) const MAX_ZERO_FILLED_BYTES: usize = 1 << 28;
 
 /// The most rows an array without elements may have if they are not written: each prints as a pair of braces.
-pub(crate) const MAX_UNWRITTEN_ROWS: i64 = 1 << 16;
+pub(crate) const MAX_UNWRITTEN_ROWS: i64 = 1 << 24;
 
 /// The first fault that XLA notes without stopping. It counts if the literal turns out to be wrong, and is
 /// a warning otherwise.
