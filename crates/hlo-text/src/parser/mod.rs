@@ -1,5 +1,12 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
+mod mesh;
+pub(crate) mod replica_groups;
+pub(crate) mod sharding;
+mod sharding_metadata;
+#[cfg(test)]
+mod sharding_tests;
+
 use crate::diagnostic::Diagnostic;
 use crate::ir::Module;
 
