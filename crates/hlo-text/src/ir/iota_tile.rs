@@ -6,9 +6,12 @@
 
 use std::fmt;
 
-/// The most devices that normalising a sharding may write out, beyond those the text lists itself. Pods have
-/// tens of thousands of devices; what is larger is malformed.
-pub const MAX_NORMALIZED_DEVICES: usize = 1 << 18;
+/// The most devices that normalising a sharding may write out where the text has a rule. Pods have tens of
+/// thousands of devices; what is larger is malformed, and a short text must not take up much memory.
+pub const MAX_NORMALIZED_DEVICES: usize = 1 << 16;
+
+/// The most places that a list of devices that is too short is filled up to.
+pub const MAX_FILLED_DEVICES: usize = 1 << 10;
 
 /// The most devices that replica groups and tiles are expanded to on request.
 pub const MAX_EXPANDED_DEVICES: usize = 1 << 24;
@@ -323,8 +326,8 @@ impl TileAssignment {
     /// A grid filled from a list. As in XLA, places the list doesn't reach get device 0.
     ///
     /// # Errors
-    /// [`TileError::DeviceCount`] if the list is too long, [`TileError::TooManyDevices`] if more than
-    /// [`MAX_NORMALIZED_DEVICES`] would have to be filled up, negative or oversized dimensions.
+    /// [`TileError::DeviceCount`] if the list is too long, [`TileError::TooManyDevices`] if it is too short for a
+    /// grid of more than [`MAX_FILLED_DEVICES`], negative or oversized dimensions.
     pub fn list(dimensions: Vec<i64>, mut devices: Vec<i64>) -> Result<Self, TileError> {
         if let Some(&size) = dimensions.iter().find(|&&size| size < 0) {
             return Err(TileError::NegativeDimension(size));
@@ -333,7 +336,7 @@ impl TileAssignment {
         let given = devices.len();
         match usize::try_from(places) {
             Ok(places) if places == given => {}
-            Ok(places) if places > given && places <= MAX_NORMALIZED_DEVICES => devices.resize(places, 0),
+            Ok(places) if places > given && places <= MAX_FILLED_DEVICES => devices.resize(places, 0),
             Ok(places) if places < given => {
                 return Err(TileError::DeviceCount { places: places as i64, devices: given as i64 });
             }

@@ -95,6 +95,9 @@ impl Mesh {
     }
 
     /// The size of the whole axis `axis` is on.
+    ///
+    /// # Panics
+    /// If it is not of this mesh.
     pub fn axis_size(&self, axis: AxisRef) -> i64 {
         self.axes[axis.axis as usize].size
     }
@@ -166,6 +169,9 @@ impl Mesh {
     ///
     /// # Errors
     /// There are more than `limit` devices, or sizes that are negative or don't match.
+    ///
+    /// # Panics
+    /// On axes that are not of this mesh.
     pub fn devices_grouped_by(&self, axes: &[AxisRef], limit: usize) -> Result<Vec<i64>, TileError> {
         let count = self.device_count()?;
         if let Some(axis) = self.axes.iter().find(|axis| axis.size < 0) {
@@ -198,6 +204,10 @@ impl Mesh {
             let index = axis.axis as usize;
             walk_sizes.push(self.size_of(axis));
             steps.push(axis_strides[index] * (sizes[index] / self.extent(axis).1));
+        }
+        let walked = product(&walk_sizes)?;
+        if walked != count {
+            return Err(TileError::DeviceCount { places: walked, devices: count });
         }
         let places = walk(&walk_sizes, &steps, total);
         let in_order = match &self.devices {

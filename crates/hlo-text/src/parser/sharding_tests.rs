@@ -511,9 +511,27 @@ fn what_groups_say() {
 
 #[test]
 fn lists_are_filled_up_to_a_limit() {
-    use crate::ir::MAX_NORMALIZED_DEVICES;
-    let limit = MAX_NORMALIZED_DEVICES as i64;
+    use crate::ir::MAX_FILLED_DEVICES;
+    let limit = MAX_FILLED_DEVICES as i64;
     assert!(TileAssignment::list(vec![limit], vec![0, 1]).is_ok());
     let refused = TileAssignment::list(vec![limit + 1], vec![0, 1]);
     assert_eq!(refused, Err(TileError::TooManyDevices(limit + 1)));
+    let devices: Vec<i64> = (0..=limit).collect();
+    assert!(TileAssignment::list(vec![limit + 1], devices).is_ok(), "what the text lists has no limit");
+}
+
+#[test]
+fn rules_are_written_out_up_to_a_limit() {
+    use crate::ir::MAX_NORMALIZED_DEVICES;
+    let text = |devices: usize| {
+        let value = format!(
+            "{{devices=[2,3,{}]<=[3,{}]T(1,0) last_tile_dims={{replicated,manual}}}}",
+            devices / 6,
+            devices / 3
+        );
+        sharding_text(&value, Dialect::Strict, &PrintOptions::default()).map_err(|error| error.code)
+    };
+    let fits = MAX_NORMALIZED_DEVICES / 6 * 6;
+    assert!(text(fits).is_ok_and(|printed| !printed.contains("<=")));
+    assert_eq!(text(fits + 12), Err(Code::TooLarge));
 }
