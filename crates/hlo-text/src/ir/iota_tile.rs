@@ -101,6 +101,9 @@ impl Iota {
         while reshape.len() > 1 {
             if reshape.contains(&1) {
                 drop_ones(&mut reshape, &mut permutation);
+                if let [only] = reshape[..] {
+                    return Ok(Self::plain(only));
+                }
                 // Repeated entries may outnumber the dimensions now; XLA leaves the last ones out.
                 permutation.truncate(reshape.len());
                 if permutation.len() != reshape.len() {
