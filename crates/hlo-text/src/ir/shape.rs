@@ -191,6 +191,19 @@ impl ShapeTable {
         (0..self.len()).map(|index| (ShapeId::from_index(index), self.pool.get(index)))
     }
 
+    /// Number of shapes in `id` that are not tuples; tuples without elements have none.
+    pub fn leaf_count(&self, id: ShapeId) -> usize {
+        let mut open = vec![id];
+        let mut leaves = 0;
+        while let Some(id) = open.pop() {
+            match self.get(id) {
+                Shape::Tuple(elements) => open.extend_from_slice(elements),
+                _ => leaves += 1,
+            }
+        }
+        leaves
+    }
+
     /// Whether two shapes are compatible in XLA's sense: same tuple structure, element types, ranks and sizes;
     /// layouts and dynamic marks are ignored.
     pub fn compatible(&self, a: ShapeId, b: ShapeId) -> bool {

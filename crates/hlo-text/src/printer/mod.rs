@@ -4,22 +4,30 @@
 //! options. Everything appends to one byte buffer; names are copied from the interner, shapes from a cache of
 //! rendered texts.
 
+mod aliasing;
 mod async_sugar;
 mod canonical;
 mod computation;
+mod convolution;
 pub(crate) mod header;
 mod instruction;
+mod list;
 pub(crate) mod literal;
 pub(crate) mod metadata;
 mod module;
 mod options;
 mod order;
+mod origin;
 mod pieces;
 mod plan;
+pub(crate) mod replica_groups;
 pub(crate) mod shape;
+pub(crate) mod sharding;
+mod sort_json;
 pub(crate) mod stack_frames;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 pub(crate) mod value;
 
 pub use module::print_module;

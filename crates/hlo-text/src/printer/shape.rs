@@ -9,6 +9,13 @@ use crate::ir::{ArrayShape, ElementType, Layout, Module, Shape, ShapeId, TileDim
 /// Every so many elements of a tuple shape a comment tells the index, whatever the print options.
 const INDEX_COMMENT_INTERVAL: usize = 5;
 
+/// A shape as text, for messages.
+pub(crate) fn shape_text(module: &Module, id: ShapeId, with_layout: bool) -> String {
+    let mut out = Vec::new();
+    write_shape(&mut out, module, id, with_layout);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// Appends a shape, layouts of arrays included if `with_layout`.
 pub(crate) fn write_shape(out: &mut Vec<u8>, module: &Module, id: ShapeId, with_layout: bool) {
     // Shapes nest as deep as tuples of tuples in the text, and deeper when they were inferred: no recursion.

@@ -1,5 +1,11 @@
 //! Diagnostics as data: a code, spans, what was expected, help. How they look is the business of renderers.
 
+mod report;
+mod sniff;
+
+pub use report::{Report, Source, place, severity_name};
+pub use sniff::sniff;
+
 /// A range of bytes of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {

@@ -1,0 +1,369 @@
+//! Shapes and layouts: `f32[2,<=3,?]{2,1,0:T(8,128)S(1)}`, `(s32[], token[])`, `b(f32[2])`.
+
+use super::{MAX_NESTING_DEPTH, ParseResult, ValueContext};
+use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::ir::{
+    ArrayShape, ElementClass, ElementType, Layout, Shape, ShapeId, SplitConfig, TileDimension, UNBOUNDED,
+};
+use crate::lexer::{Cursor, Token};
+
+/// Whether a shape begins at the current token.
+pub(crate) fn at_shape(cursor: &Cursor<'_>) -> bool {
+    match cursor.token() {
+        Token::Type(_) | Token::LParen => true,
+        Token::Ident => cursor.text() == "b" && cursor.peek() == Token::LParen,
+        _ => false,
+    }
+}
+
+/// Takes a shape.
+pub(crate) fn parse_shape(cursor: &mut Cursor<'_>, context: &mut ValueContext<'_>) -> ParseResult<ShapeId> {
+    parse_nested(cursor, context, 0)
+}
+
+fn parse_nested(
+    cursor: &mut Cursor<'_>,
+    context: &mut ValueContext<'_>,
+    depth: usize,
+) -> ParseResult<ShapeId> {
+    if depth > MAX_NESTING_DEPTH {
+        let message = format!("tuple shapes are nested more than {MAX_NESTING_DEPTH} levels deep");
+        return Err(Diagnostic::new(Code::TooDeep, cursor.span(), message).boxed());
+    }
+    match cursor.token() {
+        Token::Type(element_type) => {
+            let start = cursor.start();
+            cursor.bump();
+            let shape = parse_array(cursor, context, element_type, start)?;
+            Ok(context.module.shapes.intern(shape))
+        }
+        Token::LParen => {
+            cursor.bump();
+            let mut elements = Vec::new();
+            if cursor.token() != Token::RParen {
+                elements.push(parse_nested(cursor, context, depth + 1)?);
+                while cursor.eat(Token::Comma) {
+                    elements.push(parse_nested(cursor, context, depth + 1)?);
+                }
+            }
+            cursor.expect(Token::RParen, "`,` or `)` in the tuple shape")?;
+            Ok(context.module.shapes.intern(Shape::Tuple(elements)))
+        }
+        Token::Ident if at_shape(cursor) => {
+            let start = cursor.start();
+            cursor.bump();
+            cursor.bump();
+            let element = parse_nested(cursor, context, depth + 1)?;
+            cursor.expect(Token::RParen, "`)` after the shape of the buffer")?;
+            if context.module.shape(element).as_array().is_none() {
+                let span = Span::new(start, cursor.previous_end());
+                return Err(
+                    Diagnostic::new(Code::BadShape, span, "a buffer must be of an array shape").boxed()
+                );
+            }
+            Ok(context.module.shapes.intern(Shape::Buffer(element)))
+        }
+        _ => {
+            let mut error = cursor.unexpected("a shape");
+            error.code = Code::BadShape;
+            if cursor.token() == Token::Ident {
+                let types = ElementType::ALL.iter().map(|element_type| element_type.name());
+                if let Some(close) = crate::diagnostic::did_you_mean(cursor.text(), types) {
+                    error.help = Some(format!("did you mean `{close}`?"));
+                }
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Takes what follows an element type.
+fn parse_array(
+    cursor: &mut Cursor<'_>,
+    context: &mut ValueContext<'_>,
+    element_type: ElementType,
+    start: usize,
+) -> ParseResult<Shape> {
+    let mut dimensions = Vec::new();
+    let mut dynamic = Vec::new();
+    cursor.expect(Token::LSquare, "`[` and the dimensions")?;
+    if cursor.token() != Token::RSquare {
+        loop {
+            let (size, is_dynamic) = parse_dimension(cursor)?;
+            dimensions.push(size);
+            dynamic.push(is_dynamic);
+            if !cursor.eat(Token::Comma) {
+                break;
+            }
+        }
+    }
+    cursor.expect(Token::RSquare, "`,` or `]` after a dimension")?;
+    let layout =
+        if at_layout(cursor) { Some(parse_layout(cursor, context, dimensions.len())?) } else { None };
+    if element_type.class() == ElementClass::NotArray {
+        if !dimensions.is_empty() || layout.is_some() {
+            let span = Span::new(start, cursor.previous_end());
+            let message = format!("`{}` has neither dimensions nor a layout", element_type.name());
+            return Err(Diagnostic::new(Code::BadShape, span, message)
+                .help(format!("write `{}[]`", element_type.name()))
+                .boxed());
+        }
+        return Ok(if element_type == ElementType::Token { Shape::Token } else { Shape::Opaque });
+    }
+    let layout = layout.unwrap_or_else(|| Layout::default_for_rank(dimensions.len()));
+    Ok(Shape::Array(ArrayShape { element_type, dimensions, dynamic, layout: Some(layout) }))
+}
+
+/// Takes `3`, `<=3` or `?`: the size and whether it is dynamic.
+fn parse_dimension(cursor: &mut Cursor<'_>) -> ParseResult<(i64, bool)> {
+    if cursor.eat(Token::Question) {
+        return Ok((UNBOUNDED, true));
+    }
+    let is_dynamic = cursor.eat(Token::Leq);
+    let span = cursor.span();
+    if cursor.token() != Token::Int {
+        return Err(cursor.unexpected("a dimension: a size, `<=` and a bound, or `?`"));
+    }
+    let size = cursor.int()?;
+    if size < 0 {
+        return Err(Diagnostic::new(Code::BadShape, span, "a dimension must not be negative").boxed());
+    }
+    Ok((size, is_dynamic))
+}
+
+/// Whether the `{` at the current token opens a layout: only if an integer or `:` follows.
+pub(crate) fn at_layout(cursor: &Cursor<'_>) -> bool {
+    cursor.token() == Token::LBrace && matches!(cursor.peek(), Token::Int | Token::Colon)
+}
+
+/// The part of a layout that stands after the colon, being read. XLA notes faults inside the fields and goes
+/// on; they only count when the closing brace is not found then.
+struct FieldReader<'c, 's> {
+    cursor: &'c mut Cursor<'s>,
+    complaint: Option<Box<Diagnostic>>,
+}
+
+impl FieldReader<'_, '_> {
+    fn complain(&mut self, what: &str) {
+        if self.complaint.is_none() {
+            self.complaint = Some(self.cursor.unexpected(what));
+        }
+    }
+
+    /// Takes `token` if it is there and complains otherwise.
+    fn want(&mut self, token: Token, what: &str) {
+        if !self.cursor.eat(token) {
+            self.complain(what);
+        }
+    }
+
+    /// Takes an integer if there is one and complains otherwise.
+    fn int(&mut self) -> Option<i64> {
+        if self.cursor.token() != Token::Int {
+            self.complain("an integer");
+            return None;
+        }
+        let value = self.cursor.int_value();
+        self.cursor.bump();
+        Some(value)
+    }
+
+    /// Takes the field's letters if they are there.
+    fn letters(&mut self, letters: &str) -> bool {
+        let found = self.cursor.token() == Token::Ident && self.cursor.text() == letters;
+        if found {
+            self.cursor.bump();
+        }
+        found
+    }
+
+    /// Takes `X(n)`.
+    fn int_field(&mut self, letters: &str) -> Option<i64> {
+        if !self.letters(letters) {
+            return None;
+        }
+        self.want(Token::LParen, "`(`");
+        let value = self.int();
+        if value.is_some() {
+            self.want(Token::RParen, "`)`");
+        }
+        value
+    }
+
+    /// Takes `#(u8)` or `*(u8)`; types other than integers become invalid, as in XLA.
+    fn type_field(&mut self, sign: Token) -> Option<Option<ElementType>> {
+        if !self.cursor.eat(sign) {
+            return None;
+        }
+        self.want(Token::LParen, "`(`");
+        let Token::Type(element_type) = self.cursor.token() else {
+            self.complain("an unsigned integer type");
+            return None;
+        };
+        if element_type.class() != ElementClass::Unsigned {
+            self.complain("an unsigned integer type");
+        }
+        self.cursor.bump();
+        self.want(Token::RParen, "`)`");
+        Some(element_type.is_integer().then_some(element_type))
+    }
+
+    /// Takes `T(8,128)(2,1)`; `None` after a fault that XLA dies of.
+    fn tiles(&mut self) -> ParseResult<Vec<Vec<TileDimension>>> {
+        let mut tiles = Vec::new();
+        if !self.letters("T") {
+            return Ok(tiles);
+        }
+        loop {
+            self.want(Token::LParen, "`(` and the dimensions of a tile");
+            let mut tile = Vec::new();
+            while matches!(self.cursor.token(), Token::Int | Token::Asterisk) {
+                let span = self.cursor.span();
+                if self.cursor.eat(Token::Asterisk) {
+                    tile.push(TileDimension::Combine);
+                } else {
+                    match self.int() {
+                        Some(UNBOUNDED) => tile.push(TileDimension::Combine),
+                        Some(size) if size >= 0 => tile.push(TileDimension::Size(size)),
+                        _ => {
+                            let message = "a tile dimension must not be negative";
+                            return Err(Diagnostic::new(Code::BadLayout, span, message)
+                                .help("write `*` to combine a dimension with the next")
+                                .boxed());
+                        }
+                    }
+                }
+                if !self.cursor.eat(Token::Comma) {
+                    break;
+                }
+                if !matches!(self.cursor.token(), Token::Int | Token::Asterisk) {
+                    self.complain("a tile dimension");
+                }
+            }
+            self.want(Token::RParen, "`,` or `)` in a tile");
+            tiles.push(tile);
+            if self.cursor.token() != Token::LParen {
+                return Ok(tiles);
+            }
+        }
+    }
+
+    /// Takes `D(D+~,C)`, which XLA reads and drops.
+    fn dimension_level_types(&mut self) {
+        if !self.letters("D") {
+            return;
+        }
+        self.want(Token::LParen, "`(`");
+        loop {
+            if !["D", "C", "S", "H"].into_iter().any(|letters| self.letters(letters)) {
+                self.complain("a dimension level type: D, C, S or H");
+                return;
+            }
+            self.cursor.eat(Token::Plus);
+            self.cursor.eat(Token::Tilde);
+            if !self.cursor.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.want(Token::RParen, "`,` or `)`");
+    }
+
+    /// Takes `SC(0:1,2)(1:3)`.
+    fn split_configs(&mut self) -> Vec<SplitConfig> {
+        let mut configs = Vec::new();
+        if !self.letters("SC") {
+            return configs;
+        }
+        loop {
+            self.want(Token::LParen, "`(` and a split");
+            let Some(dimension) = self.int() else { return configs };
+            let mut indices = Vec::new();
+            self.want(Token::Colon, "`:` and the split indices");
+            if self.cursor.token() == Token::Int {
+                while let Some(index) = self.int() {
+                    indices.push(index);
+                    if !self.cursor.eat(Token::Comma) {
+                        break;
+                    }
+                }
+            }
+            configs.push(SplitConfig { dimension, indices });
+            self.want(Token::RParen, "`,` or `)` in a split");
+            if self.cursor.token() != Token::LParen {
+                return configs;
+            }
+        }
+    }
+}
+
+/// Takes a layout; the current token is its `{`.
+pub(crate) fn parse_layout(
+    cursor: &mut Cursor<'_>,
+    context: &mut ValueContext<'_>,
+    rank: usize,
+) -> ParseResult<Layout> {
+    let start = cursor.start();
+    let mut layout = Layout { tail_padding_alignment: 1, ..Layout::default() };
+    cursor.bump();
+    if cursor.token() == Token::Int {
+        loop {
+            layout.minor_to_major.push(cursor.int()?);
+            if !cursor.eat(Token::Comma) {
+                break;
+            }
+        }
+    }
+    let mut complaint = None;
+    if cursor.eat(Token::Colon) {
+        complaint = parse_fields(cursor, context, &mut layout)?;
+    }
+    if cursor.token() != Token::RBrace {
+        let mut error = complaint.unwrap_or_else(|| cursor.unexpected("`}` after the layout"));
+        error.code = Code::BadLayout;
+        if error.help.is_none() {
+            error.help = Some("fields come in the order D T L # * E S SC M, each at most once".to_owned());
+        }
+        return Err(error);
+    }
+    cursor.bump();
+    let entries = layout.minor_to_major.len();
+    if entries != rank {
+        let message = format!("the layout has {entries} dimensions, but the shape has {rank}");
+        return Err(Diagnostic::new(Code::BadLayout, cursor.span(), message)
+            .also(Span::new(start, cursor.previous_end()), format!("{entries} dimensions here"))
+            .boxed());
+    }
+    Ok(layout)
+}
+
+fn parse_fields(
+    cursor: &mut Cursor<'_>,
+    context: &mut ValueContext<'_>,
+    layout: &mut Layout,
+) -> ParseResult<Option<Box<Diagnostic>>> {
+    let mut reader = FieldReader { cursor, complaint: None };
+    reader.dimension_level_types();
+    layout.tiles = reader.tiles()?;
+    let alignment_at = reader.cursor.span();
+    if let Some(alignment) = reader.int_field("L") {
+        if alignment < 1 {
+            let message = "the tail padding alignment must be at least 1";
+            return Err(Diagnostic::new(Code::BadLayout, alignment_at, message).boxed());
+        }
+        layout.tail_padding_alignment = alignment;
+    }
+    layout.index_type = reader.type_field(Token::Octothorp);
+    layout.pointer_type = reader.type_field(Token::Asterisk);
+    layout.element_size_in_bits = reader.int_field("E").unwrap_or(0);
+    layout.memory_space = reader.int_field("S").unwrap_or(0);
+    layout.split_configs = reader.split_configs();
+    if reader.letters("P") {
+        reader.want(Token::LParen, "`(`");
+        parse_nested(reader.cursor, context, 0)?;
+        reader.want(Token::RParen, "`)`");
+        let message = "a physical shape is only for sparse arrays, which HLO text cannot describe";
+        return Err(Diagnostic::new(Code::BadLayout, reader.cursor.span(), message).boxed());
+    }
+    layout.dynamic_shape_metadata_prefix_bytes = reader.int_field("M").unwrap_or(0).max(0);
+    Ok(reader.complaint)
+}
