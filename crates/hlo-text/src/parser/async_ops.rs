@@ -37,7 +37,7 @@ impl Builder<'_> {
     /// Builds the hidden computation of `X-start(...)` and makes `frame` an `async-start` that calls it.
     pub(super) fn wrap_async(&mut self, frame: &Frame, wrapped: Opcode) -> ParseResult<()> {
         let (parameters, result) = self.async_start_form(frame)?;
-        if wrapped.operand_format() != OperandFormat::Operands {
+        if wrapped.operand_format() != crate::ir::OperandFormat::Operands {
             let message = format!("`{wrapped}` has no operands, so it cannot be asynchronous");
             return self.error(Code::BadAsync, frame.after, message);
         }

@@ -312,7 +312,9 @@ impl<'s> Builder<'s> {
             let mut after = cursor.clone();
             after.eat(Token::RParen);
             let message = "a parameter number must not be negative";
-            return Err(Diagnostic::new(Code::BadParameter, after.span(), message).also(span, "this one").boxed());
+            return Err(Diagnostic::new(Code::BadParameter, after.span(), message)
+                .also(span, "this one")
+                .boxed());
         }
         self.pending_number = (number, span);
         let duplicate = self.scopes.last().and_then(|scope| {
@@ -861,7 +863,8 @@ impl<'s> Builder<'s> {
         let parameters: Vec<ShapeId> =
             computation.parameters.iter().map(|&id| self.module.instruction(id).shape).collect();
         let result = self.module.instruction(computation.root).shape;
-        let parameters = parameters.into_iter().map(|shape| self.module.shapes.with_default_layout(shape)).collect();
+        let parameters =
+            parameters.into_iter().map(|shape| self.module.shapes.with_default_layout(shape)).collect();
         let result = self.module.shapes.with_default_layout(result);
         self.module.header.entry_computation_layout =
             Some(crate::ir::EntryComputationLayout { parameters, result });

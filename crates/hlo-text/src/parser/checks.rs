@@ -62,7 +62,8 @@ impl Builder<'_> {
                 let declared = frame.shape.and_then(|shape| shapes.get(shape).as_tuple());
                 let received = operand(0).and_then(|shape| shapes.get(shape).as_tuple());
                 // The data of a done is that of its recv.
-                let from = if frame.word.opcode == Opcode::RecvDone { received.or(declared) } else { declared };
+                let from =
+                    if frame.word.opcode == Opcode::RecvDone { received.or(declared) } else { declared };
                 let Some(&data) = from.and_then(|elements| elements.first()) else {
                     let message =
                         format!("the result of `{}` is a tuple that is not empty", frame.word.opcode);
@@ -267,7 +268,11 @@ impl Builder<'_> {
             && let Value::IntLists(lists) = self.module.value(value)
             && lists.iter().any(|list| list.len() != 2)
         {
-            return self.error(Code::BadAttributeValue, frame.after, "`source_target_pairs` is a list of pairs");
+            return self.error(
+                Code::BadAttributeValue,
+                frame.after,
+                "`source_target_pairs` is a list of pairs",
+            );
         }
         let slices = match self.given(frame, AttrKey::PermuteSliceSizes) {
             Some(AttrValue::Value(value)) => !self.module.value(value).is_empty(),
@@ -482,7 +487,7 @@ impl Builder<'_> {
             {
                 let message =
                     format!("the parameter has {leaves} leaves, but {} flags are given", flags.len());
-                return self.error(Code::BadAttributeValue, span, message);
+                return self.error(Code::BadAttributeValue, frame.after, message);
             }
         }
         if let Some(AttrValue::Value(value)) = self.given(frame, AttrKey::Sharding)
