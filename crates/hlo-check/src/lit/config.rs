@@ -190,7 +190,7 @@ pub struct Defaults {
     pub path: Vec<PathBuf>,
     /// `-D name=value`: each becomes a substitution `%{name}`.
     pub params: Vec<(String, String)>,
-    /// Time limit that overrides those of configurations.
+    /// Time limit that overrides those of configurations; zero for none.
     pub timeout: Option<Duration>,
     /// Retries where a configuration doesn't say.
     pub retries: Option<u32>,
@@ -229,7 +229,7 @@ impl SuiteConfig {
             unsupported: false,
             pipefail: true,
             standalone: false,
-            timeout: defaults.timeout,
+            timeout: defaults.timeout.filter(|timeout| !timeout.is_zero()),
             retries: defaults.retries,
             recursion_limit: None,
             external: ExternalPolicy::Nothing,

@@ -27,6 +27,7 @@ pub mod shell;
 pub mod substitution;
 pub mod times;
 pub mod toolbox;
+pub mod watch;
 
 use crate::tool::Tool;
 use boolean_expr::Features;
@@ -55,8 +56,11 @@ pub fn run(options: &cli::Options, host: &Host) -> std::io::Result<u8> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut err = std::io::stderr();
     let mut streams = run::Streams { out: &mut out, err: &mut err };
-    let run = run::run(options, host, &cli::Environment::of_process(), &mut streams)?;
-    Ok(run.status)
+    let environment = cli::Environment::of_process();
+    if options.watch {
+        return watch::run_forever(options, host, &environment, &mut streams);
+    }
+    Ok(run::run(options, host, &environment, &mut streams)?.status)
 }
 
 fn defaults(host: &Host) -> Defaults {

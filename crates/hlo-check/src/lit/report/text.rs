@@ -215,7 +215,10 @@ impl<'w> Display<'w> {
             text.push_str(&format!("{}\n{stars}\n", result.output));
         }
         match &self.bar {
-            Bar::Live(bar) => bar.suspend(|| self.out.write_all(text.as_bytes())),
+            Bar::Live(bar) => bar.suspend(|| {
+                self.out.write_all(text.as_bytes())?;
+                self.out.flush()
+            }),
             _ => self.out.write_all(text.as_bytes()),
         }
     }

@@ -202,11 +202,7 @@ impl<'a, 'c> Executor<'a, 'c> {
     /// See [`Stop`]; nothing after it may run.
     pub fn sequence(&mut self, sequence: &'a Sequence) -> Result<i32, Stop> {
         if sequence.rest.iter().any(|(connector, _)| *connector == Connector::Background) {
-            let stop = Stop::Refused("unsupported shell operator: '&'".to_owned());
-            if let Some(command) = sequence.first.commands.first() {
-                self.record_stop(command, &stop);
-            }
-            return Err(stop);
+            return Err(Stop::Broken("unsupported shell operator: '&'".to_owned()));
         }
         let mut status = self.pipeline(&sequence.first)?;
         for (connector, pipeline) in &sequence.rest {
