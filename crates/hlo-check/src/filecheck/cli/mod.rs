@@ -1,0 +1,159 @@
+//! FileCheck as a program: arguments and files in, output and exit status out.
+
+mod arguments;
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use super::Run;
+use super::options::DumpInput;
+use super::report::dump;
+use crate::tool::{Invocation, Output};
+
+/// Exit status of a run whose checks did not hold, and of bad options.
+const FAILED: i32 = 1;
+/// Exit status for unusable check files, missing files, bad prefixes.
+const UNUSABLE: i32 = 2;
+
+/// The program as it was called.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'a> {
+    /// The command as typed (`argv[0]`), for messages.
+    pub command: &'a str,
+    /// Whether colours are on unless an option says otherwise.
+    pub colors: bool,
+}
+
+/// The name messages use for the program.
+const NAME: &str = "FileCheck";
+
+/// Runs FileCheck with the arguments, files and environment of `invocation`.
+#[must_use]
+pub fn run(invocation: &Invocation) -> Output {
+    run_as(Caller { command: NAME, colors: false }, invocation, &mut || invocation.stdin.clone())
+}
+
+/// Runs FileCheck as a process: arguments and environment of this process, output to its streams.
+/// Returns the exit status.
+#[must_use]
+pub fn main(command: &str, args: Vec<String>) -> i32 {
+    let invocation = Invocation {
+        args,
+        stdin: Vec::new(),
+        current_dir: std::path::PathBuf::new(),
+        env: std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+        ..Invocation::default()
+    };
+    let caller = Caller { command, colors: std::io::stderr().is_terminal() };
+    let output = run_as(caller, &invocation, &mut || {
+        let mut text = Vec::new();
+        // A closed standard input is an empty one.
+        let _ = std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut text);
+        text
+    });
+    // Nothing can be said any more when the streams are closed.
+    let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &output.stdout);
+    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), &output.stderr);
+    output.status
+}
+
+/// Runs FileCheck; `stdin` is asked for standard input at most once per use.
+pub fn run_as(caller: Caller<'_>, invocation: &Invocation, stdin: &mut dyn FnMut() -> Vec<u8>) -> Output {
+    let parsed = match arguments::parse(caller.command, invocation) {
+        Ok(parsed) => parsed,
+        Err(output) => return output,
+    };
+    let colors = parsed.color.unwrap_or(caller.colors);
+    if parsed.dump.when == DumpInput::Help {
+        return Output { stdout: dump::HELP.into(), ..Output::default() };
+    }
+    let fail = |status: i32, stderr: String| Output { stderr: stderr.into(), status, ..Output::default() };
+    let Some(check_path) = parsed.check_file.filter(|path| !path.is_empty()) else {
+        return fail(UNUSABLE, "<check-file> not specified\n".to_owned());
+    };
+    let mut define_errors = String::new();
+    for define in &parsed.matching.defines {
+        let problem = match define.find('=') {
+            None => "Missing equal sign",
+            Some(0) => "Missing variable name",
+            Some(_) => continue,
+        };
+        define_errors.push_str(&format!("{problem} in command-line definition '-D{define}'\n"));
+    }
+    if !define_errors.is_empty() {
+        return fail(UNUSABLE, define_errors);
+    }
+    if let Err(message) = parsed.matching.validate_prefixes() {
+        return fail(UNUSABLE, format!("{message}\n"));
+    }
+    let mut stdin_used = false;
+    let mut read = |path: &str| {
+        if path == "-" {
+            // Whoever reads it second finds it at its end.
+            let text = if stdin_used { Vec::new() } else { stdin() };
+            stdin_used = true;
+            return Ok(text);
+        }
+        std::fs::read(resolve(&invocation.current_dir, path)).map_err(|error| describe(&error))
+    };
+    let check_text = match read(&check_path) {
+        Ok(text) => text,
+        Err(error) => {
+            return fail(UNUSABLE, format!("Could not open check file '{check_path}': {error}\n"));
+        }
+    };
+    let input_name = if parsed.input_file == "-" { "<stdin>" } else { parsed.input_file.as_str() };
+    let check_name = if check_path == "-" { "<stdin>" } else { check_path.as_str() };
+    let keep_annotations = parsed.dump.when != DumpInput::Never;
+    let mut run = Run::new(&parsed.matching, check_name, check_text, keep_annotations);
+    if run.read_checks().is_err() {
+        let status = if run.exit_at_once() { FAILED } else { UNUSABLE };
+        return Output { stderr: run.render(colors), status, ..Output::default() };
+    }
+    let problem = match read(&parsed.input_file) {
+        Ok(text) if text.is_empty() && !parsed.matching.allow_empty => {
+            let mut message = format!("{NAME} error: '{input_name}' is empty.\n{NAME} command line: ");
+            for word in std::iter::once(caller.command).chain(invocation.args.iter().map(String::as_str)) {
+                message.push(' ');
+                message.push_str(word);
+            }
+            message.push('\n');
+            message
+        }
+        Ok(text) => {
+            let passed = run.check(input_name, text);
+            let mut stderr = run.render(colors);
+            if parsed.dump.when == DumpInput::Always || (!passed && parsed.dump.when == DumpInput::Fail) {
+                stderr.extend_from_slice(
+                    format!(
+                        "\nInput file: {input_name}\nCheck file: {check_path}\n\n\
+                         -dump-input=help explains the following input dump.\n\n"
+                    )
+                    .as_bytes(),
+                );
+                stderr.extend_from_slice(&run.render_dump(parsed.dump, colors));
+            }
+            let status = if passed { 0 } else { FAILED };
+            return Output { stderr, status, ..Output::default() };
+        }
+        Err(error) => format!("Could not open input file '{input_name}': {error}\n"),
+    };
+    let mut stderr = run.render(colors);
+    stderr.extend_from_slice(problem.as_bytes());
+    Output { stderr, status: UNUSABLE, ..Output::default() }
+}
+
+fn resolve(current_dir: &Path, path: &str) -> std::path::PathBuf {
+    current_dir.join(path)
+}
+
+/// The system's words for an error, without Rust's number.
+fn describe(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
