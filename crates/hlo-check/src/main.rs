@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     } else {
         match args.next().as_deref() {
             Some("filecheck") => filecheck::cli::main(&format!("{command} filecheck"), args.collect()),
+            Some("batch") if args.next().as_deref() == Some("filecheck") => filecheck::cli::batch::main(),
             _ => {
                 eprintln!("usage: hlo-check filecheck CHECKFILE [OPTIONS]");
                 2

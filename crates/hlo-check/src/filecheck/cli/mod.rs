@@ -1,8 +1,9 @@
 //! FileCheck as a program: arguments and files in, output and exit status out.
 
 mod arguments;
+pub mod batch;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
 use super::Run;
@@ -27,40 +28,71 @@ pub struct Caller<'a> {
 /// The name messages use for the program.
 const NAME: &str = "FileCheck";
 
+/// Where a run's files come from.
+pub trait Files {
+    /// Everything on standard input.
+    fn stdin(&mut self) -> Vec<u8>;
+
+    /// A file.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn read(&mut self, path: &Path) -> std::io::Result<Vec<u8>>;
+}
+
+/// The file system, with standard input at hand.
+struct FromInvocation<'a>(&'a Invocation);
+
+impl Files for FromInvocation<'_> {
+    fn stdin(&mut self) -> Vec<u8> {
+        self.0.stdin.clone()
+    }
+
+    fn read(&mut self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+/// The file system, with the standard input of this process.
+struct OfProcess;
+
+impl Files for OfProcess {
+    fn stdin(&mut self) -> Vec<u8> {
+        let mut text = Vec::new();
+        // A closed standard input is an empty one.
+        let _ = std::io::stdin().lock().read_to_end(&mut text);
+        text
+    }
+
+    fn read(&mut self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
 /// Runs FileCheck with the arguments, files and environment of `invocation`.
 #[must_use]
 pub fn run(invocation: &Invocation) -> Output {
-    run_as(Caller { command: NAME, colors: false }, invocation, &mut || invocation.stdin.clone())
+    run_as(Caller { command: NAME, colors: false }, invocation, &mut FromInvocation(invocation))
 }
 
-/// Runs FileCheck as a process: arguments and environment of this process, output to its streams.
-/// Returns the exit status.
+/// Runs FileCheck as a process: environment, files and streams are those of this process. Returns the
+/// exit status.
 #[must_use]
 pub fn main(command: &str, args: Vec<String>) -> i32 {
-    let invocation = Invocation {
-        args,
-        stdin: Vec::new(),
-        current_dir: std::path::PathBuf::new(),
-        env: std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect(),
-        ..Invocation::default()
-    };
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let invocation = Invocation { args, env: env.collect(), ..Invocation::default() };
     let caller = Caller { command, colors: std::io::stderr().is_terminal() };
-    let output = run_as(caller, &invocation, &mut || {
-        let mut text = Vec::new();
-        // A closed standard input is an empty one.
-        let _ = std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut text);
-        text
-    });
+    let output = run_as(caller, &invocation, &mut OfProcess);
     // Nothing can be said any more when the streams are closed.
-    let _ = std::io::Write::write_all(&mut std::io::stdout().lock(), &output.stdout);
-    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), &output.stderr);
+    let _ = std::io::stdout().lock().write_all(&output.stdout);
+    let _ = std::io::stderr().lock().write_all(&output.stderr);
     output.status
 }
 
-/// Runs FileCheck; `stdin` is asked for standard input at most once per use.
-pub fn run_as(caller: Caller<'_>, invocation: &Invocation, stdin: &mut dyn FnMut() -> Vec<u8>) -> Output {
+/// Runs FileCheck on `files`.
+#[must_use]
+pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files) -> Output {
     let parsed = match arguments::parse(caller.command, invocation) {
         Ok(parsed) => parsed,
         Err(output) => return output,
@@ -92,11 +124,11 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, stdin: &mut dyn FnMut
     let mut read = |path: &str| {
         if path == "-" {
             // Whoever reads it second finds it at its end.
-            let text = if stdin_used { Vec::new() } else { stdin() };
+            let text = if stdin_used { Vec::new() } else { files.stdin() };
             stdin_used = true;
             return Ok(text);
         }
-        std::fs::read(resolve(&invocation.current_dir, path)).map_err(|error| describe(&error))
+        files.read(&invocation.current_dir.join(path)).map_err(|error| describe(&error))
     };
     let check_text = match read(&check_path) {
         Ok(text) => text,
@@ -143,10 +175,6 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, stdin: &mut dyn FnMut
     let mut stderr = run.render(colors);
     stderr.extend_from_slice(problem.as_bytes());
     Output { stderr, status: UNUSABLE, ..Output::default() }
-}
-
-fn resolve(current_dir: &Path, path: &str) -> std::path::PathBuf {
-    current_dir.join(path)
 }
 
 /// The system's words for an error, without Rust's number.
