@@ -7,6 +7,7 @@ use super::check_file::{Check, Extra};
 use super::diagnostic::{Annotation, Code, Diagnostic, Outcome, Report, Severity};
 use super::directive::CheckKind;
 use super::fuzzy;
+use super::multi;
 use super::options::MatchOptions;
 use super::pattern::{NoMatch, Pattern};
 use super::regex::{Match, Regex, RegexError, Scratch, StepLimitReached};
@@ -41,6 +42,14 @@ pub(super) struct Session<'a> {
     /// Results within the DAG group at hand, by expression and place: groups tend to repeat patterns, and
     /// each repetition walks over the matches of those before it.
     remembered: Option<HashMap<(*const Regex, usize), Option<Match>>>,
+    /// First places of literals in a region, when many were looked for together.
+    literals: Option<LiteralPlaces>,
+}
+
+/// First places of literals from the start of a region on.
+struct LiteralPlaces {
+    start: usize,
+    places: HashMap<Vec<u8>, Option<usize>>,
 }
 
 /// A check failed; the report says why.
@@ -56,7 +65,34 @@ impl<'a> Session<'a> {
         report: Report,
     ) -> Self {
         let scratch = Scratch::default();
-        Self { sources, options, variables, regexes, report, scratch, remembered: None }
+        Self { sources, options, variables, regexes, report, scratch, remembered: None, literals: None }
+    }
+
+    /// The first place of a literal in a region.
+    pub(super) fn find_literal(&self, literal: &[u8], region: Span) -> Option<usize> {
+        let known = self.literals.as_ref().filter(|known| known.start == region.start);
+        if let Some(place) = known.and_then(|known| known.places.get(literal)) {
+            return *place;
+        }
+        memchr::memmem::find(self.sources.slice(region), literal)
+    }
+
+    /// Looks for the literals among `patterns` together, if that is faster than one by one.
+    fn find_literals_together<'p>(&mut self, patterns: impl Iterator<Item = &'p Pattern>, region: Span) {
+        self.literals = None;
+        if self.options.ignore_case {
+            return;
+        }
+        let literals: Vec<&[u8]> =
+            patterns.map(|pattern| pattern.fixed.as_slice()).filter(|fixed| !fixed.is_empty()).collect();
+        let text = self.sources.slice(region);
+        if !multi::pays(literals.len(), text.len()) {
+            return;
+        }
+        if let Some(places) = multi::first_places(&literals, text) {
+            let places = literals.iter().map(|literal| literal.to_vec()).zip(places).collect();
+            self.literals = Some(LiteralPlaces { start: region.start, places });
+        }
     }
 
     pub(super) fn find_regex(
@@ -125,6 +161,7 @@ impl<'a> Session<'a> {
     /// itself counts.
     fn check(&mut self, check: &Check, region: Span, label_scan: bool) -> Result<Span, Failed> {
         self.remembered = None;
+        self.literals = None;
         let mut nots: Vec<&Extra> = Vec::new();
         let mut start = region.start;
         if !label_scan {
@@ -176,9 +213,16 @@ impl<'a> Session<'a> {
             if !group_ends && self.remembered.is_none() {
                 self.remembered = Some(HashMap::new());
             }
-            let placed = self.place_dag(extra, Span { start, ..region }, &mut taken);
+            let group = Span { start, ..region };
+            if taken.is_empty() {
+                let of_group = check.extras[index..].iter().map(|extra| &*extra.pattern);
+                let of_group = of_group.take_while(|pattern| pattern.check.kind == CheckKind::Dag);
+                self.find_literals_together(of_group, group);
+            }
+            let placed = self.place_dag(extra, group, &mut taken);
             if group_ends {
                 self.remembered = None;
+                self.literals = None;
             }
             let found = placed?;
             if !self.options.verbose_verbose {
@@ -237,6 +281,7 @@ impl<'a> Session<'a> {
 
     fn check_nots(&mut self, region: Span, nots: &[&Extra]) -> Result<(), Failed> {
         let mut result = Ok(());
+        self.find_literals_together(nots.iter().map(|extra| &*extra.pattern), region);
         for extra in nots {
             let pattern = &*extra.pattern;
             match pattern.find(self, region) {
@@ -251,6 +296,7 @@ impl<'a> Session<'a> {
                 }
             }
         }
+        self.literals = None;
         result
     }
 

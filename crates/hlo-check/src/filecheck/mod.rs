@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod directive;
 mod fuzzy;
 mod matcher;
+mod multi;
 pub mod numeric;
 pub mod options;
 pub mod pattern;

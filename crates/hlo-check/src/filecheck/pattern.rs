@@ -358,7 +358,7 @@ impl Pattern {
             let found = if self.ignore_case {
                 find_ignoring_case(text, &self.fixed)
             } else {
-                memchr::memmem::find(text, &self.fixed)
+                session.find_literal(&self.fixed, region)
             };
             let start = region.start + found.ok_or(NoMatch::NotFound)?;
             return Ok(at(start, start + self.fixed.len()));

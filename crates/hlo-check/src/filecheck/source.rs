@@ -110,41 +110,90 @@ impl SourceMap {
 /// Brings a file into the form everything is matched in: `\r\n` becomes `\n`, and each run of blanks
 /// and tabs one blank unless `keep_blanks`.
 #[must_use]
-pub fn canonicalize(text: Vec<u8>, keep_blanks: bool) -> Vec<u8> {
-    let returns = memchr::memmem::find(&text, b"\r\n");
-    let blanks = if keep_blanks {
-        None
-    } else {
-        let tab = memchr::memchr(b'\t', &text);
-        memchr::memmem::find(&text, b"  ").map_or(tab, |at| Some(tab.map_or(at, |tab| tab.min(at))))
-    };
-    let Some(first) = returns.map_or(blanks, |at| Some(blanks.map_or(at, |blank| blank.min(at)))) else {
-        return text;
-    };
-    // A tab may follow a blank: start with the whole run.
-    let first = if !keep_blanks && first > 0 && text[first - 1] == b' ' { first - 1 } else { first };
-    let mut out = Vec::with_capacity(text.len());
-    out.extend_from_slice(&text[..first]);
-    let mut rest = &text[first..];
-    while let Some(&byte) = rest.first() {
-        let skip = match byte {
-            b'\r' if rest.get(1) == Some(&b'\n') => 1,
-            b' ' | b'\t' if !keep_blanks => {
-                out.push(b' ');
-                rest.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(rest.len())
-            }
-            _ => {
-                out.push(byte);
-                1
-            }
-        };
-        rest = &rest[skip..];
-        // Copy up to the next byte that may need work in one go.
-        let plain =
-            if keep_blanks { memchr::memchr(b'\r', rest) } else { memchr::memchr3(b' ', b'\t', b'\r', rest) };
-        let plain = plain.unwrap_or(rest.len());
-        out.extend_from_slice(&rest[..plain]);
-        rest = &rest[plain..];
+pub fn canonicalize(mut text: Vec<u8>, keep_blanks: bool) -> Vec<u8> {
+    let plain = keep_blanks || memchr::memchr(b'\t', &text).is_none();
+    if memchr::memchr(b'\r', &text).is_some() || !plain {
+        canonicalize_bytes(&mut text, keep_blanks);
+    } else if !keep_blanks {
+        squeeze_blanks(&mut text);
     }
-    out
+    text
+}
+
+/// The common case: only runs of blanks to shorten, in place.
+fn squeeze_blanks(text: &mut Vec<u8>) {
+    let finder = memchr::memmem::Finder::new(b"  ");
+    let (mut read, mut write) = (0, 0);
+    while let Some(skip) = finder.find(&text[read..]) {
+        // One blank of the run goes along with what stands before it.
+        let end = read + skip + 1;
+        if read != write {
+            text.copy_within(read..end, write);
+        }
+        write += end - read;
+        let run = text[end..].iter().position(|&byte| byte != b' ').unwrap_or(text.len() - end);
+        read = end + run;
+    }
+    if read != write {
+        text.copy_within(read.., write);
+    }
+    let length = write + (text.len() - read);
+    text.truncate(length);
+}
+
+fn canonicalize_bytes(text: &mut Vec<u8>, keep_blanks: bool) {
+    let (mut read, mut write) = (0, 0);
+    while let Some(&byte) = text.get(read) {
+        let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+        if byte == b'\r' && text.get(read + 1) == Some(&b'\n') {
+            read += 1;
+            continue;
+        }
+        if keep_blanks || !blank(Some(&byte)) {
+            text[write] = byte;
+        } else {
+            text[write] = b' ';
+            while blank(text.get(read + 1)) {
+                read += 1;
+            }
+        }
+        read += 1;
+        write += 1;
+    }
+    text.truncate(write);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_line_ends_are_made_uniform() {
+        let cases: &[(&str, bool, &str)] = &[
+            ("", false, ""),
+            ("a  b   c ", false, "a b c "),
+            ("a \t b\t\tc\t", false, "a b c "),
+            ("   x\n   y  \n", false, " x\n y \n"),
+            ("    ", false, " "),
+            ("a\r\nb\rc\r", false, "a\nb\rc\r"),
+            ("a  b\t\r\n", true, "a  b\t\n"),
+        ];
+        for (text, keep_blanks, expected) in cases {
+            let got = canonicalize(text.as_bytes().to_vec(), *keep_blanks);
+            assert_eq!(String::from_utf8_lossy(&got), *expected, "of {text:?}");
+        }
+    }
+
+    #[test]
+    fn columns_start_anew_after_a_carriage_return_but_lines_do_not() {
+        let mut sources = SourceMap::default();
+        let buffer = sources.add("f", b"ab\rcd\nef".to_vec());
+        let position = |offset| {
+            let Position { line, column } = sources.position(Loc { buffer, offset });
+            (line, column)
+        };
+        assert_eq!(position(4), (1, 2));
+        assert_eq!(position(7), (2, 2));
+        assert_eq!(position(8), (2, 3));
+    }
 }

@@ -464,10 +464,14 @@ impl Parser<'_> {
             b'(' => self.group()?,
             b')' => return Err(RegexError::Parentheses),
             b'^' => {
+                self.program.line_starts += 1;
                 self.emit(Op::LineStart)?;
                 return Ok(true);
             }
-            b'$' => self.emit(Op::LineEnd)?,
+            b'$' => {
+                self.program.line_ends += 1;
+                self.emit(Op::LineEnd)?;
+            }
             b'|' => return Err(RegexError::Empty),
             b'*' | b'+' | b'?' => return Err(RegexError::RepetitionOperand),
             b'.' => self.set(ByteSet::any_but_newline())?,

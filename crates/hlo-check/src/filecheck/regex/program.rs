@@ -99,9 +99,39 @@ pub(super) struct Program {
     pub(super) groups: u32,
     pub(super) has_backrefs: bool,
     pub(super) has_word_boundaries: bool,
+    /// How many `^` the text has.
+    pub(super) line_starts: usize,
+    /// How many `$` the text has.
+    pub(super) line_ends: usize,
 }
 
+/// Largest operator string, without its two end marks, that LLVM's matcher keeps in one machine word.
+const SMALL: usize = 62;
+
 impl Program {
+    /// How often threads can go on over line boundaries at one place: LLVM's matcher for small
+    /// expressions tries as often as the text has such operators, which are fewer than those of the
+    /// program if a repetition copied some.
+    pub(super) fn boundary_rounds(&self, at_start: bool, at_end: bool) -> usize {
+        if self.ops.len() > SMALL {
+            return usize::MAX;
+        }
+        let starts = if at_start { self.line_starts } else { 0 };
+        let ends = if at_end { self.line_ends } else { 0 };
+        starts + ends
+    }
+
+    /// Whether LLVM's matcher lets threads pass several word boundaries at one place.
+    pub(super) fn is_large(&self) -> bool {
+        self.ops.len() > SMALL
+    }
+
+    /// Whether a repetition copied line boundaries.
+    pub(super) fn copies_boundaries(&self) -> bool {
+        let count = |wanted| self.ops.iter().filter(|&&op| op == wanted).count();
+        count(Op::LineStart) > self.line_starts || count(Op::LineEnd) > self.line_ends
+    }
+
     /// The place just after the operator (with its whole body) that starts at `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
         match self.ops[at] {

@@ -77,7 +77,7 @@ pub(super) struct SimpleScratch {
 impl Simple {
     /// The sequence `program` is, if it is one.
     pub(super) fn new(program: &Program) -> Option<Self> {
-        if program.has_backrefs || program.has_word_boundaries {
+        if program.has_backrefs || program.has_word_boundaries || program.copies_boundaries() {
             return None;
         }
         let ops = &program.ops;

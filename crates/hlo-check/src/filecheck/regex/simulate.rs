@@ -145,33 +145,45 @@ impl Simulator {
 
     /// Lets threads that stand before an assertion through, where it holds.
     ///
-    /// Line boundaries are passed first, as often as needed, then word boundaries once: the order of
-    /// LLVM's matcher, in which `[[:<:]]^` never matches.
+    /// Line boundaries are passed first, in rounds, then word boundaries once: the order of LLVM's
+    /// matcher, in which `[[:<:]]^` never matches.
     fn pass_assertions(&mut self, program: &Program, text: Text<'_>, at: usize, last: usize) {
-        let mut index = 0;
-        while let Some(&place) = self.current.places.get(index) {
-            index += 1;
-            let holds = match program.ops[place as usize] {
-                Op::LineStart => text.at_line_start(at),
-                Op::LineEnd => text.at_line_end(at),
-                _ => false,
-            };
-            if holds {
-                Self::follow(program, &mut self.current, &mut self.stack, place as usize + 1, last);
+        if program.line_starts + program.line_ends > 0 {
+            let (line_start, line_end) = (text.at_line_start(at), text.at_line_end(at));
+            let mut begin = 0;
+            for _ in 0..program.boundary_rounds(line_start, line_end) {
+                let end = self.current.places.len();
+                if begin == end {
+                    break;
+                }
+                for index in begin..end {
+                    let place = self.current.places[index] as usize;
+                    let holds = match program.ops[place] {
+                        Op::LineStart => line_start,
+                        Op::LineEnd => line_end,
+                        _ => false,
+                    };
+                    if holds {
+                        Self::follow(program, &mut self.current, &mut self.stack, place + 1, last);
+                    }
+                }
+                begin = end;
             }
         }
-        if !program.has_word_boundaries {
-            return;
-        }
-        for index in 0..self.current.places.len() {
-            let place = self.current.places[index] as usize;
-            let holds = match program.ops[place] {
-                Op::WordStart => text.at_word_start(at),
-                Op::WordEnd => text.at_word_end(at),
-                _ => false,
-            };
-            if holds {
-                Self::follow(program, &mut self.current, &mut self.stack, place + 1, last);
+        if program.has_word_boundaries {
+            let small = self.current.places.len();
+            let mut index = 0;
+            while index < if program.is_large() { self.current.places.len() } else { small } {
+                let place = self.current.places[index] as usize;
+                let holds = match program.ops[place] {
+                    Op::WordStart => text.at_word_start(at),
+                    Op::WordEnd => text.at_word_end(at),
+                    _ => false,
+                };
+                if holds {
+                    Self::follow(program, &mut self.current, &mut self.stack, place + 1, last);
+                }
+                index += 1;
             }
         }
     }
