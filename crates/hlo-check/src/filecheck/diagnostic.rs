@@ -1,6 +1,7 @@
 //! What a run has to say, as data; renderers turn it into text.
 
 use super::directive::CheckType;
+use super::progress::Progress;
 use super::source::{Loc, Span};
 
 /// How bad it is.
@@ -112,6 +113,32 @@ pub struct Annotation {
     pub note: Vec<u8>,
 }
 
+/// A directive that failed, with what helps to see why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// [`Code::NotFound`], [`Code::Excluded`], [`Code::WrongLine`], [`Code::Substitution`] or
+    /// [`Code::StepLimit`].
+    pub code: Code,
+    /// The directive, e.g. `CHECK-NEXT`.
+    pub directive: String,
+    /// Which of the matches of a COUNT directive, from 1.
+    pub round: u32,
+    /// The pattern's text in the check file.
+    pub pattern: Span,
+    /// What was searched, or for a match on the wrong line what lies between the two matches.
+    pub region: Span,
+    /// The match, when there is one.
+    pub found: Option<Span>,
+    /// How far the pattern got, when there is none.
+    pub progress: Option<Progress>,
+    /// The place most like the pattern.
+    pub similar: Option<Loc>,
+    /// Why the pattern could not be tried.
+    pub faults: Vec<Diagnostic>,
+    /// All variables and their values; numeric ones with `#` before their names.
+    pub variables: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
 /// An item of the report, in the order things happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -129,6 +156,8 @@ pub struct Report {
     /// Entries of the input dump; `None` when no dump can be asked for, which moves verbose messages
     /// from the dump to the messages.
     pub annotations: Option<Vec<Annotation>>,
+    /// Failed directives; `None` when nobody asks.
+    pub failures: Option<Vec<Failure>>,
 }
 
 impl Report {

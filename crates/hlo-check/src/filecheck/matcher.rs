@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::check_file::{Check, Extra};
-use super::diagnostic::{Annotation, Code, Diagnostic, Outcome, Report, Severity};
+use super::diagnostic::{Annotation, Code, Diagnostic, Failure, Outcome, Report, Severity};
 use super::directive::CheckKind;
 use super::fuzzy;
 use super::multi;
 use super::options::MatchOptions;
 use super::pattern::{NoMatch, Pattern};
+use super::progress;
 use super::regex::{Match, Regex, RegexError, Scratch, StepLimitReached};
 use super::source::{Loc, SourceMap, Span};
 use super::variables::Variables;
@@ -182,7 +183,7 @@ impl<'a> Session<'a> {
         if !label_scan {
             let skipped = Span { start, end: first, ..region };
             if self.on_wrong_line(check, skipped) {
-                self.record_wrong_line(check, found);
+                self.record_wrong_line(check, skipped, found);
                 return Err(Failed);
             }
             self.check_nots(skipped, &nots)?;
@@ -349,7 +350,39 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn record_wrong_line(&mut self, check: &Check, found: Span) {
+    /// Keeps what helps to see why a directive failed, if somebody wants to know.
+    fn keep_failure(&mut self, pattern: &Pattern, failure: Failure) {
+        if self.report.failures.is_none() {
+            return;
+        }
+        let mut failure = failure;
+        if failure.code == Code::NotFound {
+            failure.progress = progress::measure(self, pattern, failure.region);
+        }
+        failure.variables = self.variables.all(self.sources);
+        if let Some(failures) = &mut self.report.failures {
+            failures.push(failure);
+        }
+    }
+
+    fn failure(&self, code: Code, pattern: &Pattern, prefix: &str, region: Span) -> Failure {
+        Failure {
+            code,
+            directive: pattern.check.description(prefix),
+            round: 1,
+            pattern: pattern.text(),
+            region,
+            found: None,
+            progress: None,
+            similar: None,
+            faults: Vec::new(),
+            variables: Vec::new(),
+        }
+    }
+
+    fn record_wrong_line(&mut self, check: &Check, skipped: Span, found: Span) {
+        let failure = self.failure(Code::WrongLine, &check.pattern, &check.prefix, skipped);
+        self.keep_failure(&check.pattern, Failure { found: Some(found), ..failure });
         if self.options.verbose {
             self.amend_latest(Outcome::FoundButWrongLine);
         } else {
@@ -435,6 +468,10 @@ impl<'a> Session<'a> {
         let mut here = Diagnostic::note(Code::MatchHere, found.loc(), "found here");
         here.range = Some(found);
         self.report.push(here);
+        if !expected {
+            let failure = self.failure(Code::Excluded, pattern, prefix, found);
+            self.keep_failure(pattern, Failure { found: Some(found), ..failure });
+        }
         for value in values {
             self.report.push(Diagnostic::note(Code::Value, found.loc(), value));
         }
@@ -461,9 +498,9 @@ impl<'a> Session<'a> {
         let mut faults = Vec::new();
         if let NoMatch::Faults(diagnostics) = none {
             outcome = Outcome::NoneForInvalidPattern;
-            for diagnostic in diagnostics {
-                faults.push(diagnostic.message.clone());
-                self.report.push(diagnostic);
+            faults = diagnostics;
+            for fault in &faults {
+                self.report.push(fault.clone());
             }
         }
         let failed = expected || !faults.is_empty();
@@ -475,8 +512,8 @@ impl<'a> Session<'a> {
         let values = self.values(pattern);
         if to_dump {
             let start = Span { end: region.start, ..region };
-            for fault in faults.iter().cloned() {
-                self.record(pattern, loc, outcome, start, fault);
+            for fault in &faults {
+                self.record(pattern, loc, outcome, start, fault.message.clone());
             }
             for value in &values {
                 self.record(pattern, pattern.loc, outcome, start, value.clone());
@@ -498,19 +535,23 @@ impl<'a> Session<'a> {
         for value in values {
             self.report.push(Diagnostic::note(Code::Value, region.loc(), value));
         }
-        if expected {
-            self.report_fuzzy(pattern, region);
+        let similar = if expected { self.report_fuzzy(pattern, region) } else { None };
+        if failed {
+            let code = faults.first().map_or(Code::NotFound, |fault| fault.code);
+            let failure = self.failure(code, pattern, prefix, region);
+            self.keep_failure(pattern, Failure { round, similar, faults, ..failure });
         }
         failed
     }
 
-    fn report_fuzzy(&mut self, pattern: &Pattern, region: Span) {
-        let Some(skip) = fuzzy::best_match(pattern.example(), self.sources.slice(region)) else { return };
+    fn report_fuzzy(&mut self, pattern: &Pattern, region: Span) -> Option<Loc> {
+        let skip = fuzzy::best_match(pattern.example(), self.sources.slice(region))?;
         let start = region.start + skip;
         let place = Span { start, end: start, ..region };
         self.record(pattern, pattern.loc, Outcome::Fuzzy, place, Vec::new());
         let message = "possible intended match here";
         self.report.push(Diagnostic::note(Code::PossibleMatch, place.loc(), message));
+        Some(place.loc())
     }
 
     fn headline(&self, pattern: &Pattern, prefix: &str, round: u32, what: &str) -> Vec<u8> {

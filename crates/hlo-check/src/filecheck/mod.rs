@@ -8,11 +8,13 @@ pub mod cli;
 pub mod diagnostic;
 pub mod directive;
 mod fuzzy;
+pub mod lint;
 mod matcher;
 mod multi;
 pub mod numeric;
 pub mod options;
 pub mod pattern;
+pub mod progress;
 pub mod regex;
 pub mod report;
 pub mod source;
@@ -76,7 +78,7 @@ impl<'o> Run<'o> {
             let buffer = sources.add("command line", format!("{head}{pattern}'").into_bytes());
             implicit.push(Span { buffer, start: head.len(), end: head.len() + pattern.len() });
         }
-        let report = Report { events: Vec::new(), annotations: annotations.then(Vec::new) };
+        let report = Report { events: Vec::new(), annotations: annotations.then(Vec::new), failures: None };
         Self {
             options,
             sources,
@@ -89,6 +91,23 @@ impl<'o> Run<'o> {
             report,
             failure: None,
         }
+    }
+
+    /// Keeps data about failures for [`Self::render_rich`]. LLVM's messages do not need it.
+    pub fn keep_failures(&mut self) {
+        self.report.failures = Some(Vec::new());
+    }
+
+    /// The failures in our own rendering.
+    #[must_use]
+    pub fn render_rich(&self, colors: bool, rerun: &str) -> String {
+        report::rich::render(&self.report, &self.sources, colors, rerun)
+    }
+
+    /// The text of the check file as it is read.
+    #[must_use]
+    pub fn check_text(&self) -> &[u8] {
+        self.sources.text(self.check_file)
     }
 
     /// Reads definitions and directives.

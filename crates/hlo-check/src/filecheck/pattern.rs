@@ -99,6 +99,10 @@ pub struct Pattern {
     pub(super) numerics: Vec<NumericDefinition>,
     line: Option<usize>,
     ignore_case: bool,
+    /// The text in the check file.
+    text: Span,
+    /// Ends of the parts read so far: in the regular expression, and in the check file.
+    parts: Vec<(usize, usize)>,
     compiled: OnceCell<Option<Rc<Regex>>>,
 }
 
@@ -125,6 +129,8 @@ impl Pattern {
             numerics: Vec::new(),
             line,
             ignore_case: false,
+            text: Span { buffer: loc.buffer, start: loc.offset, end: loc.offset },
+            parts: Vec::new(),
             compiled: OnceCell::new(),
         }
     }
@@ -138,6 +144,12 @@ impl Pattern {
     /// The text a fuzzy match is measured against.
     pub(super) fn example(&self) -> &[u8] {
         if self.fixed.is_empty() { &self.regex } else { &self.fixed }
+    }
+
+    /// The pattern's text in the check file.
+    #[must_use]
+    pub fn text(&self) -> Span {
+        self.text
     }
 
     /// Reads the pattern's text. After an error, what was read so far stays.
@@ -159,6 +171,7 @@ impl Pattern {
         if !(options.strict_whitespace && options.match_full_lines) {
             text = text.trim_end_blanks();
         }
+        self.text = text.span();
         let empty = self.check.kind == CheckKind::Empty;
         if text.is_empty() && !empty {
             let message = format!("found empty check string with prefix '{prefix}:'");
@@ -181,6 +194,7 @@ impl Pattern {
         if full_lines {
             self.regex.extend_from_slice(if options.strict_whitespace { b"^" } else { b"^ *" });
         }
+        self.parts.push((self.regex.len(), text.span().start));
         // Group 0 is the whole match.
         let mut group = 1;
         while !text.is_empty() {
@@ -196,6 +210,7 @@ impl Pattern {
                 regex::escape_into(&mut self.regex, text.take_front(end).bytes());
                 text = text.drop_front(end);
             }
+            self.parts.push((self.regex.len(), text.span().start));
         }
         if full_lines {
             self.regex.extend_from_slice(if options.strict_whitespace { b"$" } else { b" *$" });
@@ -388,6 +403,43 @@ impl Pattern {
         Ok(at(region.start + found.start + skip, region.start + found.end))
     }
 
+    /// The parts of the pattern from its start on, shortest first, each a regular expression of its own;
+    /// literal text ends after each byte. `None` when a substitution has no value.
+    pub(super) fn prefixes(&self, session: &Session<'_>) -> Option<Vec<Prefix>> {
+        let sources = session.sources;
+        let upto = |end| Span { end, ..self.text };
+        let mut prefixes = Vec::new();
+        let mut regex = Vec::new();
+        if !self.fixed.is_empty() {
+            let text = &self.fixed[..self.fixed.len().min(LONGEST_PREFIX)];
+            add_bytes(&mut prefixes, &mut regex, upto(self.text.start), text);
+            return Some(prefixes);
+        }
+        let (first, _) = *self.parts.first()?;
+        regex.extend_from_slice(&self.regex[..first]);
+        let mut substitutions = self.substitutions.iter().peekable();
+        for pair in self.parts.windows(2) {
+            let ((from, start), (to, end)) = (pair[0], pair[1]);
+            if prefixes.len() > LONGEST_PREFIX {
+                break;
+            }
+            let text = sources.slice(Span { start, end, ..self.text });
+            if !text.starts_with(b"{{") && (!text.starts_with(b"[[") || text.starts_with(b"[[[")) {
+                add_bytes(&mut prefixes, &mut regex, upto(start), text);
+                continue;
+            }
+            let mut copied = from;
+            while let Some(substitution) = substitutions.next_if(|next| next.from.start < end) {
+                regex.extend_from_slice(&self.regex[copied..substitution.at]);
+                copied = substitution.at;
+                regex.extend(substitution.resolve(sources, &session.variables).ok()?);
+            }
+            regex.extend_from_slice(&self.regex[copied..to]);
+            prefixes.push(Prefix { regex: regex.clone(), pattern: upto(end) });
+        }
+        Some(prefixes)
+    }
+
     fn too_costly(&self) -> NoMatch {
         let message = format!("matching gave up after {MAX_MATCH_STEPS} steps; simplify the pattern");
         NoMatch::Faults(vec![Diagnostic::error(Code::StepLimit, self.loc, message)])
@@ -441,6 +493,24 @@ impl Pattern {
             None if regex::group_count(&self.regex) == Err(RegexError::TooLarge) => Err(self.too_costly()),
             None => Ok(None),
         }
+    }
+}
+
+/// The beginning of a pattern as an expression of its own.
+pub(super) struct Prefix {
+    pub(super) regex: Vec<u8>,
+    pub(super) pattern: Span,
+}
+
+/// Longer patterns are not followed byte by byte to their end.
+const LONGEST_PREFIX: usize = 1 << 10;
+
+/// Adds a prefix for each further byte of literal text; `before` is the part of the pattern up to it.
+fn add_bytes(prefixes: &mut Vec<Prefix>, regex: &mut Vec<u8>, before: Span, text: &[u8]) {
+    for (index, byte) in text.iter().enumerate() {
+        regex::escape_into(regex, &[*byte]);
+        prefixes
+            .push(Prefix { regex: regex.clone(), pattern: Span { end: before.end + index + 1, ..before } });
     }
 }
 

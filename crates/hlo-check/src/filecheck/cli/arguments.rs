@@ -2,7 +2,7 @@
 
 use super::NAME;
 use crate::filecheck::options::{DumpFilter, DumpInput, DumpOptions, MatchOptions};
-use crate::tool::{Invocation, Output};
+use crate::tool::{DiagnosticStyle, Invocation, Output};
 
 /// Exit status for bad options.
 const BAD_OPTIONS: i32 = 1;
@@ -13,10 +13,16 @@ const MAX_RESPONSE_FILES: usize = 64;
 pub(super) struct Parsed {
     pub(super) matching: MatchOptions,
     pub(super) dump: DumpOptions,
+    /// Whether `--dump-input` was given.
+    pub(super) dump_asked: bool,
     pub(super) check_file: Option<String>,
     pub(super) input_file: String,
     /// `--color`; `None` for automatic.
     pub(super) color: Option<bool>,
+    /// `--diagnostics`
+    pub(super) style: Option<DiagnosticStyle>,
+    /// `--lint`
+    pub(super) lint: Option<bool>,
 }
 
 /// Everything collected while going through the arguments.
@@ -27,6 +33,8 @@ struct Builder {
     context: Vec<u32>,
     input_file: String,
     color: Option<bool>,
+    style: Option<DiagnosticStyle>,
+    lint: Option<bool>,
 }
 
 /// How an option takes its value, and what it does with it.
@@ -58,6 +66,12 @@ const DUMP_VALUES: &[(&str, DumpInput)] = &[
     ("fail", DumpInput::Fail),
     ("never", DumpInput::Never),
 ];
+
+const STYLE_VALUES: &[(&str, DiagnosticStyle)] =
+    &[("compatible", DiagnosticStyle::Compatible), ("rich", DiagnosticStyle::Rich)];
+
+/// Options LLVM does not have; never suggested for a misspelt one.
+const OWN: &[&str] = &["diagnostics", "lint"];
 
 const FILTER_VALUES: &[(&str, DumpFilter)] = &[
     ("all", DumpFilter::All),
@@ -157,6 +171,16 @@ const ROWS: &[Row] = &[
         kind: Kind::Value(|_, _| Ok(())),
         hidden: true,
         help: "Accepted without effect.",
+    },
+    Row {
+        name: "diagnostics",
+        value: "value",
+        kind: Kind::Value(|builder, value| {
+            builder.style = Some(choose(STYLE_VALUES, value)?);
+            Ok(())
+        }),
+        hidden: true,
+        help: "How failures are worded: compatible (as LLVM does) or rich.",
     },
     Row {
         name: "disable-symbolication",
@@ -270,6 +294,14 @@ const ROWS: &[Row] = &[
         help: "File to check (default: standard input).",
     },
     Row {
+        name: "lint",
+        value: "",
+        kind: Kind::Flag(|builder, on| builder.lint = Some(on)),
+        hidden: true,
+        help: "Warn about check files that mean something else than they seem to (on with \
+               --diagnostics=rich).",
+    },
+    Row {
         name: "match-full-lines",
         value: "",
         kind: Kind::Flag(|builder, on| builder.matching.match_full_lines = on),
@@ -363,6 +395,8 @@ pub(super) fn parse(command: &str, invocation: &Invocation) -> Result<Parsed, Ou
         context: Vec::new(),
         input_file: "-".to_owned(),
         color: None,
+        style: None,
+        lint: None,
     };
     let mut errors = String::new();
     let mut positional: Vec<&str> = Vec::new();
@@ -412,6 +446,7 @@ pub(super) fn parse(command: &str, invocation: &Invocation) -> Result<Parsed, Ou
         return Err(Output { stderr: errors.into(), status: BAD_OPTIONS, ..Output::default() });
     }
     builder.matching.verbose |= builder.matching.verbose_verbose;
+    let dump_asked = !builder.dump.is_empty();
     let when = builder.dump.into_iter().max().unwrap_or(DumpInput::Fail);
     let default_filter = if when == DumpInput::Always { DumpFilter::All } else { DumpFilter::Error };
     let filter = builder.filter.into_iter().max().unwrap_or(default_filter);
@@ -419,9 +454,12 @@ pub(super) fn parse(command: &str, invocation: &Invocation) -> Result<Parsed, Ou
     Ok(Parsed {
         matching: builder.matching,
         dump: DumpOptions { when, filter, context },
+        dump_asked,
         check_file: positional.first().map(|&path| path.to_owned()),
         input_file: builder.input_file,
         color: builder.color,
+        style: builder.style,
+        lint: builder.lint,
     })
 }
 
@@ -476,7 +514,7 @@ fn nearest(arg: &str) -> Option<String> {
         Some((name, value)) => (name, Some(value)),
         None => (arg, None),
     };
-    let best = ROWS.iter().min_by_key(|row| {
+    let best = ROWS.iter().filter(|row| !OWN.contains(&row.name)).min_by_key(|row| {
         let flag = if matches!(row.kind, Kind::Show(_)) { arg } else { name };
         strsim_distance(row.name, flag)
     })?;

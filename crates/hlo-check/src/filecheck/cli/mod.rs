@@ -6,10 +6,10 @@ pub mod batch;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
-use super::Run;
-use super::options::DumpInput;
-use super::report::dump;
-use crate::tool::{Invocation, Output};
+use super::options::{DumpInput, MatchOptions};
+use super::report::{dump, rich};
+use super::{Run, lint};
+use crate::tool::{DiagnosticStyle, Invocation, Output};
 
 /// Exit status of a run whose checks did not hold, and of bad options.
 const FAILED: i32 = 1;
@@ -139,10 +139,28 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files
     let input_name = if parsed.input_file == "-" { "<stdin>" } else { parsed.input_file.as_str() };
     let check_name = if check_path == "-" { "<stdin>" } else { check_path.as_str() };
     let keep_annotations = parsed.dump.when != DumpInput::Never;
+    let is_rich = parsed.style.unwrap_or(invocation.diagnostics) == DiagnosticStyle::Rich;
     let mut run = Run::new(&parsed.matching, check_name, check_text, keep_annotations);
+    if is_rich {
+        run.keep_failures();
+    }
+    let rerun = || {
+        let words = invocation.args.iter().map(|word| quote(word));
+        std::iter::once(caller.command.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    };
+    let lints = |run: &Run<'_>| {
+        if !parsed.lint.unwrap_or(is_rich) {
+            return String::new();
+        }
+        let found = lint::lint(run.check_text(), &usage(&parsed.matching));
+        rich::render_lints(&found, check_name, run.check_text(), colors)
+    };
     if run.read_checks().is_err() {
         let status = if run.exit_at_once() { FAILED } else { UNUSABLE };
-        return Output { stderr: run.render(colors), status, ..Output::default() };
+        let mut stderr =
+            if is_rich { run.render_rich(colors, &rerun()).into_bytes() } else { run.render(colors) };
+        stderr.extend_from_slice(lints(&run).as_bytes());
+        return Output { stderr, status, ..Output::default() };
     }
     let problem = match read(&parsed.input_file) {
         Ok(text) if text.is_empty() && !parsed.matching.allow_empty => {
@@ -156,8 +174,15 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files
         }
         Ok(text) => {
             let passed = run.check(input_name, text);
-            let mut stderr = run.render(colors);
-            if parsed.dump.when == DumpInput::Always || (!passed && parsed.dump.when == DumpInput::Fail) {
+            let mut stderr = match (is_rich, passed) {
+                (false, _) => run.render(colors),
+                (true, true) => Vec::new(),
+                (true, false) => run.render_rich(colors, &rerun()).into_bytes(),
+            };
+            stderr.extend_from_slice(lints(&run).as_bytes());
+            // The rich messages show the lines that matter; a dump must be asked for.
+            let dump_failure = parsed.dump.when == DumpInput::Fail && (!is_rich || parsed.dump_asked);
+            if parsed.dump.when == DumpInput::Always || (!passed && dump_failure) {
                 stderr.extend_from_slice(
                     format!(
                         "\nInput file: {input_name}\nCheck file: {check_path}\n\n\
@@ -175,6 +200,30 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files
     let mut stderr = run.render(colors);
     stderr.extend_from_slice(problem.as_bytes());
     Output { stderr, status: UNUSABLE, ..Output::default() }
+}
+
+/// What is known about the use of a check file from one call.
+fn usage(options: &MatchOptions) -> lint::Usage {
+    let name = |define: &String| {
+        let name = define.split('=').next().unwrap_or_default();
+        name.rsplit(',').next().unwrap_or_default().trim_start_matches('#').trim().to_owned()
+    };
+    lint::Usage {
+        check_prefixes: options.check_prefixes.clone(),
+        comment_prefixes: options.comment_prefixes.clone(),
+        defined: options.defines.iter().map(name).collect(),
+        allow_unused_prefixes: options.allow_unused_prefixes,
+        commands: None,
+    }
+}
+
+/// A word as a shell takes it.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The system's words for an error, without Rust's number.

@@ -2,6 +2,7 @@
 
 pub mod dump;
 pub mod llvm;
+pub mod rich;
 
 use std::io::Write;
 
