@@ -27,7 +27,8 @@ pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, Sh
 pub use interner::Interner;
 pub(crate) use interner::{HASHER, Pool};
 pub use iota_tile::{
-    Iota, MAX_EXPANDED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices, TileError,
+    Iota, MAX_EXPANDED_DEVICES, MAX_FILLED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices,
+    TileError,
 };
 pub use literal::{Elements, Literal, LiteralData};
 pub use mesh::{AxisError, AxisRef, Mesh, MeshAxis, MeshDevices, SubAxis};
