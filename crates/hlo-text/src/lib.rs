@@ -3,9 +3,10 @@
 pub mod diagnostic;
 pub mod ir;
 mod lexer;
+mod number;
 mod parser;
 mod printer;
 
 pub use ir::Module;
 pub use parser::{Dialect, MAX_NESTING_DEPTH};
-pub use printer::{PrintOptions, SubcomputationMode};
+pub use printer::{PrintOptions, SubcomputationMode, print_module};

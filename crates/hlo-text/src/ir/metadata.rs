@@ -174,11 +174,8 @@ impl Metadata {
             || self.op_name.is_some()
             || self.source_file.is_some()
             || self.stack_frame_id != 0
-            || self
-                .extra
-                .as_ref()
-                .is_some_and(|extra| {
-                    extra.scheduling_name.is_some() || extra.payload.is_some() || !extra.unknown.is_empty()
-                })
+            || self.extra.as_ref().is_some_and(|extra| {
+                extra.scheduling_name.is_some() || extra.payload.is_some() || !extra.unknown.is_empty()
+            })
     }
 }

@@ -3,7 +3,9 @@
 use super::list::parse_shape_index;
 use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span, shorten};
-use crate::ir::{AliasKind, BufferDonor, InputOutputAlias, Module, OperandAliasing, Shape, ShapeId, ShapeIndex};
+use crate::ir::{
+    AliasKind, BufferDonor, InputOutputAlias, Module, OperandAliasing, Shape, ShapeId, ShapeIndex,
+};
 use crate::lexer::{Cursor, Token};
 
 /// Takes `{ENTRY, ENTRY}`; a comma after the last entry is tolerated.
@@ -74,8 +76,7 @@ pub(crate) fn parse_input_output_alias(
             return Ok(());
         }
         let (parameter, parameter_index) = parse_place(cursor, FORM)?;
-        let kind =
-            if cursor.eat(Token::Comma) { parse_alias_kind(cursor, context)? } else { AliasKind::May };
+        let kind = if cursor.eat(Token::Comma) { parse_alias_kind(cursor, context)? } else { AliasKind::May };
         expect(cursor, Token::RParen, ")", FORM)?;
         entries.push(InputOutputAlias { output_index, parameter, parameter_index, kind });
         Ok(())
@@ -143,7 +144,9 @@ pub(crate) fn check_aliases(module: &Module, result: ShapeId, end: Span) -> Pars
         }
     }
     match module.header.buffer_donors.iter().find(|donor| donor.parameter < 0) {
-        Some(donor) => fail(format!("the parameter number {} of a buffer donor is negative", donor.parameter)),
+        Some(donor) => {
+            fail(format!("the parameter number {} of a buffer donor is negative", donor.parameter))
+        }
         None => Ok(()),
     }
 }

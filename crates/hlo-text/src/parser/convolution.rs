@@ -71,7 +71,8 @@ pub(crate) fn parse_window(cursor: &mut Cursor<'_>) -> ParseResult<Window> {
             _ => check(name, sizes[field as usize].as_ref().map(SmallVec::len))?,
         }
     }
-    let number = |field: Field, index: usize| sizes[field as usize].as_ref().and_then(|s| s.get(index)).copied();
+    let number =
+        |field: Field, index: usize| sizes[field as usize].as_ref().and_then(|s| s.get(index)).copied();
     let dimensions = size.iter().enumerate().map(|(index, &size)| {
         let (padding_low, padding_high) = pads.as_ref().map_or((0, 0), |pads| pads[index]);
         WindowDimension {

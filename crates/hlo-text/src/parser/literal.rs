@@ -5,6 +5,9 @@ use crate::ir::Literal;
 use crate::lexer::Cursor;
 
 /// Literals are read on another branch.
-pub(crate) fn parse_typed_literal(cursor: &mut Cursor<'_>, _context: &mut ValueContext<'_>) -> ParseResult<Literal> {
+pub(crate) fn parse_typed_literal(
+    cursor: &mut Cursor<'_>,
+    _context: &mut ValueContext<'_>,
+) -> ParseResult<Literal> {
     Err(cursor.unexpected("a value of another branch"))
 }

@@ -5,6 +5,9 @@ use crate::ir::ReplicaGroups;
 use crate::lexer::Cursor;
 
 /// Replica groups are read on another branch.
-pub(crate) fn parse_replica_groups(cursor: &mut Cursor<'_>, _context: &mut ValueContext<'_>) -> ParseResult<ReplicaGroups> {
+pub(crate) fn parse_replica_groups(
+    cursor: &mut Cursor<'_>,
+    _context: &mut ValueContext<'_>,
+) -> ParseResult<ReplicaGroups> {
     Err(cursor.unexpected("a value of another branch"))
 }

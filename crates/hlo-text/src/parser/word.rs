@@ -26,10 +26,7 @@ pub(crate) fn parse_word(cursor: &mut Cursor<'_>, vocabulary: Vocabulary, name: 
 /// The word that was probably meant, letter case aside.
 fn closest(text: &str, vocabulary: Vocabulary) -> Option<&'static str> {
     let words = vocabulary.words().iter().copied();
-    words
-        .clone()
-        .find(|word| word.eq_ignore_ascii_case(text))
-        .or_else(|| did_you_mean(text, words))
+    words.clone().find(|word| word.eq_ignore_ascii_case(text)).or_else(|| did_you_mean(text, words))
 }
 
 fn list_words(diagnostic: Diagnostic, vocabulary: Vocabulary) -> Box<Diagnostic> {

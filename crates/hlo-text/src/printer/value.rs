@@ -2,7 +2,9 @@
 
 use super::aliasing::write_operand_aliasing;
 use super::convolution::{write_dim_labels, write_padding, write_sparsity_config, write_window};
-use super::list::{write_bool, write_bools, write_braced, write_int_lists, write_ints, write_joined, write_slice};
+use super::list::{
+    write_bool, write_bools, write_braced, write_int_lists, write_ints, write_joined, write_slice,
+};
 use super::literal::write_typed_literal;
 use super::origin::write_original_value;
 use super::replica_groups::write_replica_groups;
@@ -42,10 +44,9 @@ pub(crate) fn write_attribute_value(
         AttrValue::String(symbol) => {
             let text = module.strings().get(symbol);
             match key.kind() {
-                AttrKind::StringOrJson if options.sort_backend_config => match sorted_json(text) {
-                    Some(sorted) => out.extend_from_slice(&sorted),
-                    None => write_string_or_json(out, text),
-                },
+                AttrKind::StringOrJson if options.sort_backend_config => {
+                    write_string_or_json(out, sorted_json(text).as_deref().unwrap_or(text));
+                }
                 AttrKind::StringOrJson => write_string_or_json(out, text),
                 AttrKind::RawString => {
                     out.push(b'"');
@@ -57,7 +58,11 @@ pub(crate) fn write_attribute_value(
         }
         AttrValue::Computation(computation) => write_computation(out, module, computation, options),
         AttrValue::Shape(shape) => write_shape(out, module, shape, true),
-        AttrValue::Literal(literal) => write_typed_literal(out, module, module.literal(literal)),
+        AttrValue::Literal(literal) => {
+            write_typed_literal(out, module, module.literal(literal), |out, shape| {
+                write_shape(out, module, shape, true);
+            });
+        }
         AttrValue::Value(value) => write_value(out, module, module.value(value), options),
         AttrValue::Raw(symbol) => out.extend_from_slice(module.strings().get(symbol)),
     }

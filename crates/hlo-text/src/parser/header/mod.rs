@@ -1,16 +1,16 @@
 //! The attributes of the `HloModule` line.
 
-use super::aliasing::{parse_buffer_donors, parse_input_output_alias};
-use super::dictionary::parse_frontend_attributes;
-use super::list::parse_bools;
-use super::origin::parse_original_array;
-use super::raw::keep_raw_attribute;
-use super::shape::parse_shape;
-use super::sub_attribute::unknown_name;
-use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{EntryComputationLayout, Header, HeaderKey, Interner, Module, OriginRecovery, OriginalArray};
 use crate::lexer::{Cursor, Token};
+use crate::parser::aliasing::{parse_buffer_donors, parse_input_output_alias};
+use crate::parser::dictionary::parse_frontend_attributes;
+use crate::parser::list::parse_bools;
+use crate::parser::origin::parse_original_array;
+use crate::parser::raw::keep_raw_attribute;
+use crate::parser::shape::parse_shape;
+use crate::parser::sub_attribute::unknown_name;
+use crate::parser::{Dialect, ParseResult, ValueContext};
 
 /// Which attributes the header has had so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,7 +138,8 @@ fn parse_recovery_table(
             match nested {
                 Ok(nested) => module = Some(Box::new(nested)),
                 Err(fault) => {
-                    let message = format!("the attribute has the text of a module that cannot be read: {fault}");
+                    let message =
+                        format!("the attribute has the text of a module that cannot be read: {fault}");
                     return Err(Diagnostic::new(Code::BadAttributeValue, key, message)
                         .also(text_span, "this text")
                         .boxed());
@@ -157,3 +158,6 @@ fn parse_recovery_table(
 fn sort_key<'a>(strings: &'a Interner, array: &'a OriginalArray) -> (&'a [u8], &'a [i64]) {
     (array.name.map_or(b"", |name| strings.get(name)), &array.index)
 }
+
+#[cfg(test)]
+mod tests;

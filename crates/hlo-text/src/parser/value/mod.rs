@@ -1,22 +1,22 @@
 //! The value of an instruction's attribute, by the kind the attribute table gives it.
 
-use super::accuracy::{parse_result_accuracy, parse_statistics};
-use super::aliasing::parse_operand_aliasing;
-use super::convolution::{parse_dim_labels, parse_padding, parse_sparsity_config, parse_window};
-use super::dictionary::{parse_backend_config, parse_frontend_attributes};
-use super::domain::parse_domain;
-use super::list::{parse_bools, parse_int_lists, parse_shapes, parse_slice};
-use super::literal::parse_typed_literal;
-use super::number::{parse_float, parse_int32};
-use super::origin::parse_original_value;
-use super::replica_groups::parse_replica_groups;
-use super::shape::parse_shape;
-use super::sharding::parse_sharding;
-use super::word::{parse_precisions, parse_word};
-use super::{ParseResult, ValueContext};
 use crate::diagnostic::Span;
 use crate::ir::{AttrKey, AttrKind, AttrValue, Value};
 use crate::lexer::Cursor;
+use crate::parser::accuracy::{parse_result_accuracy, parse_statistics};
+use crate::parser::aliasing::parse_operand_aliasing;
+use crate::parser::convolution::{parse_dim_labels, parse_padding, parse_sparsity_config, parse_window};
+use crate::parser::dictionary::{parse_backend_config, parse_frontend_attributes};
+use crate::parser::domain::parse_domain;
+use crate::parser::list::{parse_bools, parse_int_lists, parse_shapes, parse_slice};
+use crate::parser::literal::parse_typed_literal;
+use crate::parser::number::{parse_float, parse_int32};
+use crate::parser::origin::parse_original_value;
+use crate::parser::replica_groups::parse_replica_groups;
+use crate::parser::shape::parse_shape;
+use crate::parser::sharding::parse_sharding;
+use crate::parser::word::{parse_precisions, parse_word};
+use crate::parser::{ParseResult, ValueContext};
 
 /// Takes the value of `key`, whose name has just been taken. Not for values that name computations or
 /// instructions, nor for metadata: they need more than the context.
@@ -76,3 +76,6 @@ pub(crate) fn parse_attribute_value(
     };
     Ok(AttrValue::Value(context.module.intern_value(value)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,12 +5,12 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-use super::number::parse_int32;
-use super::sub_attribute::{Given, parse_sub_attributes, unknown_name};
-use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::ir::{FileLocation, InstructionId, Module, StackFrame, StackFrameIndex, Symbol};
+use crate::ir::{FileLocation, InstructionId, Module, StackFrame, StackFrameIndex, Symbol, table_entry};
 use crate::lexer::{Cursor, Keyword, Token};
+use crate::parser::number::parse_int32;
+use crate::parser::sub_attribute::{Given, parse_sub_attributes, unknown_name};
+use crate::parser::{Dialect, ParseResult, ValueContext};
 
 /// The fields of an entry of `FileLocations`.
 const LOCATION_NAMES: [&str; 6] =
@@ -32,7 +32,8 @@ pub(crate) fn parse_stack_frames(
     tables.file_names = parse_names(cursor, context)?;
     cursor.expect(Token::Keyword(Keyword::FunctionNames), "a file name `N \"...\"`, or `FunctionNames`")?;
     tables.function_names = parse_names(cursor, context)?;
-    cursor.expect(Token::Keyword(Keyword::FileLocations), "a function name `N \"...\"`, or `FileLocations`")?;
+    cursor
+        .expect(Token::Keyword(Keyword::FileLocations), "a function name `N \"...\"`, or `FileLocations`")?;
     while cursor.token() == Token::Int {
         let mut fields = [0; LOCATION_NAMES.len()];
         // Older versions knew no ends.
@@ -138,11 +139,6 @@ impl<T: Copy + Hash + Eq> Numbering<T> {
     }
 }
 
-/// The entry of `table` with the number `id`, which counts from 1.
-fn entry<T: Copy>(table: &[T], id: i32) -> Option<T> {
-    table.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
-}
-
 /// Makes new tables of the frames that are needed, numbered in the order they are needed, callers first.
 struct Rebuilder<'t> {
     old: &'t StackFrameIndex,
@@ -177,7 +173,7 @@ impl<'t> Rebuilder<'t> {
             if next == 0 {
                 break Fate::Kept(0);
             }
-            let Some(frame) = entry(&self.old.stack_frames, next) else { break Fate::Bad };
+            let Some(frame) = table_entry(&self.old.stack_frames, next) else { break Fate::Bad };
             let fate = &mut self.fates[next as usize - 1];
             match *fate {
                 Fate::Unknown => *fate = Fate::Visiting,
@@ -201,10 +197,10 @@ impl<'t> Rebuilder<'t> {
 
     /// Adds the frame `id` of the text below the new frame `parent`.
     fn add(&mut self, id: i32, parent_frame_id: i32) -> Option<i32> {
-        let frame = entry(&self.old.stack_frames, id)?;
-        let location = entry(&self.old.file_locations, frame.file_location_id)?;
-        let file_name = entry(&self.old.file_names, location.file_name_id)?;
-        let function_name = entry(&self.old.function_names, location.function_name_id)?;
+        let frame = table_entry(&self.old.stack_frames, id)?;
+        let location = table_entry(&self.old.file_locations, frame.file_location_id)?;
+        let file_name = table_entry(&self.old.file_names, location.file_name_id)?;
+        let function_name = table_entry(&self.old.function_names, location.function_name_id)?;
         let location = FileLocation {
             file_name_id: self.file_names.id(file_name),
             function_name_id: self.function_names.id(function_name),
@@ -219,8 +215,11 @@ impl<'t> Rebuilder<'t> {
 /// entry once, numbered in the order of first need. The metadata gets the new ids; ids that lead nowhere become 0.
 pub(crate) fn rebuild_stack_frames(module: &mut Module, tables: &StackFrameIndex) {
     let mut rebuilder = Rebuilder::new(tables);
-    let order: Vec<InstructionId> =
-        module.computations().iter().flat_map(|&id| module.computation(id).instructions.iter().copied()).collect();
+    let order: Vec<InstructionId> = module
+        .computations()
+        .iter()
+        .flat_map(|&id| module.computation(id).instructions.iter().copied())
+        .collect();
     // What became of the metadata before, so that equal ones are looked at once.
     let mut renewed = vec![None; module.metadata.len()];
     for instruction in order {
@@ -253,3 +252,6 @@ pub(crate) fn rebuild_stack_frames(module: &mut Module, tables: &StackFrameIndex
         stack_frames: rebuilder.stack_frames.entries,
     };
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,14 +3,14 @@
 //! In the dumps of real programs half of all bytes are metadata, nearly all of it in the form XLA prints. That
 //! form is scanned by hand, without tokens; whatever else is there is read through the cursor from the `{` on.
 
-use super::list::at_key;
-use super::number::parse_int32;
-use super::raw::keep_raw_field;
-use super::sub_attribute::{parse_sub_attributes, unknown_name};
-use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::Span;
 use crate::ir::{Interner, Metadata, MetadataField, MetadataFieldKind};
 use crate::lexer::{Cursor, Token, unescape};
+use crate::parser::list::at_key;
+use crate::parser::number::parse_int32;
+use crate::parser::raw::keep_raw_field;
+use crate::parser::sub_attribute::{parse_sub_attributes, unknown_name};
+use crate::parser::{Dialect, ParseResult, ValueContext};
 
 /// The profile types are numbered from 0 to this.
 const MAX_PROFILE_TYPE: i64 = 3;
@@ -161,3 +161,6 @@ fn scan_number(bytes: &[u8]) -> Option<(i32, usize)> {
     }
     (length > sign).then_some((if sign == 1 { -value } else { value }, length))
 }
+
+#[cfg(test)]
+mod tests;
