@@ -3,7 +3,7 @@
 pub mod diagnostic;
 pub mod ir;
 mod lexer;
-mod number;
+pub mod number;
 mod parser;
 mod printer;
 

@@ -24,7 +24,7 @@ pub use header::*;
 pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, ShapeId, Symbol, ValueId};
 pub use interner::Interner;
 pub(crate) use interner::{HASHER, Pool};
-pub use literal::{Literal, LiteralData};
+pub use literal::{Elements, Literal, LiteralData};
 pub use metadata::{Metadata, MetadataExtra, MetadataField, MetadataFieldKind};
 pub use module::{Computation, Instruction, Module};
 pub use opcode::{Arity, COMMON_ATTRIBUTES, Opcode, OpcodeInfo, OperandFormat, Presence, ShapeRule};

@@ -1,23 +1,16 @@
-//! MERGE: stands in for the printing of numbers, which replaces this file.
+//! Numbers: the floating-point types of HLO bit by bit, `%g` printing, and reading decimals fast.
 
-/// Appends `value` as C's `%.{digits}g` does.
-pub(crate) fn write_general(out: &mut Vec<u8>, value: f64, digits: usize) {
-    if !value.is_finite() {
-        out.extend_from_slice(format!("{value}").to_lowercase().as_bytes());
-        return;
-    }
-    let scientific = format!("{value:.*e}", digits - 1);
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
-    };
-    let text = if exponent < -4 || exponent >= digits as i32 {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        format!("{}e{sign}{:02}", trim(mantissa), exponent.abs())
-    } else {
-        trim(&format!("{value:.*}", (digits as i32 - 1 - exponent) as usize))
-    };
-    out.extend_from_slice(text.as_bytes());
-}
+mod decimal;
+mod format;
+mod general;
+
+pub(crate) use decimal::{Scanned, scan_number};
+pub(crate) use format::round_nan_to_f32;
+pub use format::{decode_float, encode_float, max_finite, nan_payload, nan_with_payload};
+pub(crate) use general::{write_float, write_general};
+
+/// Powers of ten that are exact in a double.
+const EXACT_POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
+];
