@@ -8,6 +8,7 @@ mod domain;
 pub(crate) mod header;
 mod list;
 pub(crate) mod literal;
+mod mesh;
 pub(crate) mod metadata;
 mod number;
 mod origin;
@@ -15,6 +16,8 @@ pub(crate) mod raw;
 pub(crate) mod replica_groups;
 pub(crate) mod shape;
 pub(crate) mod sharding;
+#[cfg(test)]
+mod sharding_tests;
 pub(crate) mod stack_frames;
 mod sub_attribute;
 pub(crate) mod value;

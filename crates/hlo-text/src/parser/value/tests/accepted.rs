@@ -247,4 +247,26 @@ pub(super) const ROWS: &[(AttrKey, &[(&str, &str)])] = &[
             ("{({\"a\"},{\"c\"}) ({\"b\"})}", "{({\"b\"}, {\"c\"})}"),
         ],
     ),
+    (
+        Domain,
+        &[
+            (
+                "{kind=\"sharding\", entry={replicated}, exit={manual}}",
+                "{kind=\"sharding\", entry={replicated}, exit={manual}}",
+            ),
+            (
+                "{exit={manual} entry={replicated} kind=\"sharding\"}",
+                "{kind=\"sharding\", entry={replicated}, exit={manual}}",
+            ),
+            (
+                "{,kind=\"sharding\", entry={replicated}, exit={replicated}}",
+                "{kind=\"sharding\", entry={replicated}, exit={replicated}}",
+            ),
+            (
+                "{kind=\"sharding\", entry={}, exit={{replicated},{manual}}}",
+                "{kind=\"sharding\", entry={}, exit={{replicated}, {manual}}}",
+            ),
+        ],
+    ),
+    (Literal, &[("s32[] 1", "s32[] 1")]),
 ];

@@ -308,4 +308,38 @@ pub(super) const ROWS: &[(AttrKey, &[(&str, Code, isize)])] = &[
             ("{({\"a\"})),{\"b\"}}", UnexpectedToken, 8),
         ],
     ),
+    (
+        Domain,
+        &[
+            ("{kind=\"zzz\", entry={replicated}, exit={replicated}}", BadAttributeValue, 52),
+            ("{kind=\"sharding\"}", MissingAttribute, 0),
+            ("{}", MissingAttribute, 0),
+            ("{kind=sharding, entry={replicated}, exit={replicated}}", UnexpectedToken, 6),
+            ("{kind=\"sharding\", entry=1, exit={replicated}}", UnexpectedToken, 24),
+            ("{kind=\"sharding\", entry={replicated}, exit={replicated},}", UnexpectedToken, 56),
+            ("{foo=1}", UnknownAttribute, 1),
+            ("x", UnexpectedToken, 0),
+            (
+                "{kind=\"sharding\", kind=\"sharding\", entry={replicated}, exit={replicated}}",
+                DuplicateAttribute,
+                18,
+            ),
+            ("{entry={replicated}, exit={replicated}}", MissingAttribute, 0),
+            ("{kind=\"zzz\", entry={replicated}, exit={replicated}", BadAttributeValue, 53),
+            (
+                "{kind=\"sharding\", entry={replicated metadata={profile_type={9}}}, exit={manual}}",
+                BadAttributeValue,
+                18,
+            ),
+        ],
+    ),
+    (
+        Sharding,
+        &[
+            ("{replicated metadata={op_name=\"a\" profile_type={9}}}", BadAttributeValue, -9),
+            ("{{replicated metadata={op_name=\"a\" profile_type={9}}}}", BadAttributeValue, -9),
+            ("{replicated metadata={{op_name=\"a\" profile_type={9}}}}", BadAttributeValue, -9),
+            ("{mesh['x'=2], [{'x'}], metadata={profile_type={9}}}", BadAttributeValue, 14),
+        ],
+    ),
 ];
