@@ -3,7 +3,10 @@
 use crate::diagnostic::Code::{self, *};
 use crate::ir::AttrKey::{self, *};
 
-pub(super) const ROWS: &[(AttrKey, &[(&str, Code, isize)])] = &[
+/// The values of an attribute.
+type Rows = (AttrKey, &'static [(&'static str, Code, isize)]);
+
+pub(super) const ROWS: &[Rows] = &[
     (
         Window,
         &[
