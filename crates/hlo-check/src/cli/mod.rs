@@ -59,7 +59,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words = |from: usize| -> Vec<String> {
         args.iter().skip(from).map(|arg| arg.to_string_lossy().into_owned()).collect()
     };
-    if let Some(program) = SUBCOMMANDS.iter().find(|subcommand| subcommand.program == stem.as_deref() && stem.is_some()) {
+    if let Some(program) =
+        SUBCOMMANDS.iter().find(|subcommand| subcommand.program == stem.as_deref() && stem.is_some())
+    {
         return (program.run)(&command, words(1));
     }
     let first = args.get(1).map(|arg| arg.to_string_lossy().into_owned());

@@ -40,7 +40,7 @@ impl Printer<'_> {
                     _ => b"-done(",
                 });
             }
-            None => out.extend_from_slice(self.tables.head(opcode)),
+            None => self.tables.write_head(out, opcode),
         }
         match opcode.operand_format() {
             OperandFormat::Operands => self.operands(out, id, scope),
@@ -112,7 +112,9 @@ impl Printer<'_> {
             self.attributes_of_wrapped(out, id, wrapped, &mut attributes, scope);
         }
         self.sections_until(out, id, &mut attributes, Section::ControlPredecessors, wrapped.is_some(), scope);
-        self.control_predecessors(out, id);
+        if module.instruction(id).has_control_predecessors {
+            self.control_predecessors(out, id);
+        }
         self.sections_until(out, id, &mut attributes, Section::Metadata, false, scope);
         self.metadata(out, id);
         self.sections_until(out, id, &mut attributes, Section::Unknown, false, scope);
@@ -191,12 +193,16 @@ impl Printer<'_> {
             out.extend_from_slice(self.module.strings().get(text));
             return;
         }
-        out.extend_from_slice(self.tables.prefix(key));
+        self.tables.write_prefix(out, key);
         match value {
             AttrValue::Int(_) if key == AttrKey::ChannelId && !self.options.print_channel_id => {
                 out.push(b'_')
             }
             AttrValue::Int(number) => write_int(out, number),
+            // A structured value belongs to attributes of one syntax, so its text doesn't depend on the key.
+            AttrValue::Value(id) => self.values.write(out, id.index(), |out| {
+                value::write_attribute_value(out, self.module, key, value, self.options);
+            }),
             value => value::write_attribute_value(out, self.module, key, value, self.options),
         }
     }
@@ -218,7 +224,7 @@ impl Printer<'_> {
         if predecessors.is_empty() || self.plan.skips(AttrKey::ControlPredecessors) {
             return;
         }
-        out.extend_from_slice(self.tables.prefix(AttrKey::ControlPredecessors));
+        self.tables.write_prefix(out, AttrKey::ControlPredecessors);
         out.push(b'{');
         for (index, &predecessor) in predecessors.iter().enumerate() {
             write_separator(out, index, 0);
@@ -238,7 +244,7 @@ impl Printer<'_> {
         {
             return;
         }
-        out.extend_from_slice(self.tables.prefix(AttrKey::Metadata));
+        self.tables.write_prefix(out, AttrKey::Metadata);
         metadata::write_metadata(out, module, metadata, self.options);
     }
 
@@ -269,18 +275,18 @@ impl Printer<'_> {
                     Opcode::ReduceScatter | Opcode::Scan if key == AttrKey::ToApply => AttrKey::Calls,
                     _ => key,
                 };
-                out.extend_from_slice(self.tables.prefix(key));
+                self.tables.write_prefix(out, key);
                 self.body(out, computation, scope, true);
             }
             AttrValue::Computation(computation) => {
                 if !sugared {
-                    out.extend_from_slice(self.tables.prefix(key));
+                    self.tables.write_prefix(out, key);
                     self.computation_name(out, computation);
                 }
             }
             AttrValue::Value(value) => {
                 if let Value::Computations(computations) = self.module.value(value) {
-                    out.extend_from_slice(self.tables.prefix(key));
+                    self.tables.write_prefix(out, key);
                     self.computations(out, computations, bodies, scope);
                 }
             }

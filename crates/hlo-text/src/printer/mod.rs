@@ -18,6 +18,7 @@ mod module;
 mod options;
 mod order;
 mod origin;
+mod pieces;
 mod plan;
 pub(crate) mod replica_groups;
 pub(crate) mod shape;
@@ -55,8 +56,15 @@ pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
 }
 
 /// Appends `count` blanks.
+#[inline]
 fn write_blanks(out: &mut Vec<u8>, count: usize) {
-    out.resize(out.len() + count, b' ');
+    const BLANKS: &[u8; 64] = &[b' '; 64];
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(BLANKS.len() / 2);
+        pieces::write_range(out, BLANKS, 0, now);
+        left -= now;
+    }
 }
 
 /// What of a name the options let through: all of it, or what is before its first dot.
@@ -76,7 +84,8 @@ pub(crate) fn write_name(out: &mut Vec<u8>, module: &Module, name: Symbol, optio
         out.push(b'%');
     }
     if options.print_ids {
-        out.extend_from_slice(module.strings().get(name));
+        let (pool, start, end) = module.strings().range(name);
+        pieces::write_range(out, pool, start, end);
     } else {
         out.extend_from_slice(shown_name(module, name, options));
     }
@@ -99,7 +108,8 @@ struct Printer<'m> {
     options: &'m PrintOptions,
     tables: &'static plan::Tables,
     plan: plan::Plan,
-    shapes: shape::ShapeCache,
+    shapes: shape::ShapeTexts,
+    values: pieces::RenderedTexts,
     order: order::InstructionOrder,
     names: canonical::CanonicalNames,
     sugar: async_sugar::AsyncSugar,
@@ -110,7 +120,11 @@ struct Printer<'m> {
 impl<'m> Printer<'m> {
     /// A printer for much text: shapes are rendered once.
     fn new(module: &'m Module, options: &'m PrintOptions) -> Self {
-        Self { shapes: shape::ShapeCache::for_module(module), ..Self::for_one_line(module, options) }
+        Self {
+            shapes: shape::ShapeTexts::of(module),
+            values: pieces::RenderedTexts::with_count(module.values.len()),
+            ..Self::for_one_line(module, options)
+        }
     }
 
     /// A printer for a single instruction: nothing whose cost grows with the module.
@@ -120,7 +134,8 @@ impl<'m> Printer<'m> {
             options,
             tables: plan::Tables::get(),
             plan: plan::Plan::new(options),
-            shapes: shape::ShapeCache::none(),
+            shapes: shape::ShapeTexts::default(),
+            values: pieces::RenderedTexts::default(),
             order: order::InstructionOrder::default(),
             names: canonical::CanonicalNames::default(),
             sugar: async_sugar::AsyncSugar::default(),

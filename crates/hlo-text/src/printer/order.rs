@@ -130,8 +130,8 @@ impl Calls {
 const NEW: u8 = 0;
 /// Its operands are on the stack.
 const VISITING: u8 = 1;
-/// Printed.
-const DONE: u8 = 2;
+/// Has its place in the order.
+const DONE: u8 = 3;
 const STATE: u8 = 3;
 /// Some instruction has it as an operand.
 const USED: u8 = 4;
@@ -195,20 +195,28 @@ impl InstructionOrder {
         let Self { marks, stack, order } = self;
         stack.push(from);
         while let Some(&id) = stack.last() {
-            let mark = &mut marks[id.index()];
-            if *mark & STATE == NEW {
-                *mark += VISITING;
+            let state = marks[id.index()] & STATE;
+            if state == NEW {
+                marks[id.index()] |= VISITING;
                 let height = stack.len();
-                let is_open = |id: &InstructionId| marks[id.index()] & STATE != DONE;
-                stack.extend(module.operands(id).iter().rev().copied().filter(is_open));
-                stack.extend(module.control_predecessors(id).iter().copied().filter(is_open));
+                for &operand in module.operands(id).iter().rev() {
+                    if marks[operand.index()] & STATE != DONE {
+                        stack.push(operand);
+                    }
+                }
+                if module.instruction(id).has_control_predecessors {
+                    for &predecessor in module.control_predecessors(id) {
+                        if marks[predecessor.index()] & STATE != DONE {
+                            stack.push(predecessor);
+                        }
+                    }
+                }
                 if stack.len() > height {
                     continue;
                 }
             }
-            let mark = &mut marks[id.index()];
-            if *mark & STATE == VISITING {
-                *mark += DONE - VISITING;
+            if state != DONE {
+                marks[id.index()] |= DONE;
                 order.push(id);
             }
             stack.pop();

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::options::{PrintOptions, SubcomputationMode};
+use super::pieces::Pieces;
 use crate::ir::{AttrKey, Opcode};
 
 /// The sections of an instruction's attributes, in printing order.
@@ -54,10 +55,10 @@ pub(crate) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
 /// Texts and facts that follow from the tables of opcodes and attributes.
 pub(super) struct Tables {
     /// By attribute: `, key=`
-    prefixes: Vec<Box<[u8]>>,
+    prefixes: Pieces,
     sections: Vec<Section>,
     /// By opcode: `opcode(`
-    heads: Vec<Box<[u8]>>,
+    heads: Pieces,
     may_call: Vec<bool>,
 }
 
@@ -65,15 +66,9 @@ impl Tables {
     /// The tables; made once.
     pub(super) fn get() -> &'static Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
-            prefixes: AttrKey::ALL
-                .iter()
-                .map(|key| format!(", {}=", key.name()).into_bytes().into())
-                .collect(),
+            prefixes: AttrKey::ALL.iter().map(|key| format!(", {}=", key.name())).collect(),
             sections: AttrKey::ALL.iter().map(|&key| Section::of(key)).collect(),
-            heads: Opcode::ALL
-                .iter()
-                .map(|opcode| format!("{}(", opcode.name()).into_bytes().into())
-                .collect(),
+            heads: Opcode::ALL.iter().map(|opcode| format!("{}(", opcode.name())).collect(),
             may_call: Opcode::ALL
                 .iter()
                 .map(|opcode| opcode.info().attributes.iter().any(|row| row.0.is_called_computation()))
@@ -82,10 +77,10 @@ impl Tables {
         &TABLES
     }
 
-    /// `, key=`
+    /// Appends `, key=`.
     #[inline]
-    pub(super) fn prefix(&self, key: AttrKey) -> &[u8] {
-        &self.prefixes[key as usize]
+    pub(super) fn write_prefix(&self, out: &mut Vec<u8>, key: AttrKey) {
+        self.prefixes.write(out, key as usize);
     }
 
     #[inline]
@@ -93,10 +88,10 @@ impl Tables {
         self.sections[key as usize]
     }
 
-    /// `opcode(`
+    /// Appends `opcode(`.
     #[inline]
-    pub(super) fn head(&self, opcode: Opcode) -> &[u8] {
-        &self.heads[opcode as usize]
+    pub(super) fn write_head(&self, out: &mut Vec<u8>, opcode: Opcode) {
+        self.heads.write(out, opcode as usize);
     }
 
     /// Whether instructions of this opcode can call computations.

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::pieces::RenderedTexts;
 use super::write_int;
 use crate::ir::{ArrayShape, ElementType, Layout, Module, Shape, ShapeId, TileDimension, UNBOUNDED};
 
@@ -171,55 +172,28 @@ fn write_ints(out: &mut Vec<u8>, numbers: &[i64]) {
     }
 }
 
-/// Where a rendered shape lies in the cache's text; an empty span is none, no shape prints as nothing.
-type Span = (usize, usize);
-
-/// The texts of a module's shapes, each rendered when it is first needed.
+/// The texts of a module's shapes.
 #[derive(Default)]
-pub(super) struct ShapeCache {
-    text: Vec<u8>,
-    without_layout: Vec<Span>,
-    with_layout: Vec<Span>,
+pub(super) struct ShapeTexts {
+    without_layout: RenderedTexts,
+    with_layout: RenderedTexts,
 }
 
-/// Beyond this many bytes shapes are not kept.
-const MAX_CACHED_BYTES: usize = 64 << 20;
-
-impl ShapeCache {
-    /// A cache that keeps nothing.
-    pub(super) fn none() -> Self {
-        Self::default()
-    }
-
-    /// A cache for all shapes of `module`.
-    pub(super) fn for_module(module: &Module) -> Self {
-        let shapes = module.shapes().len();
-        Self { text: Vec::new(), without_layout: vec![(0, 0); shapes], with_layout: vec![(0, 0); shapes] }
+impl ShapeTexts {
+    /// For all shapes of `module`.
+    pub(super) fn of(module: &Module) -> Self {
+        let count = module.shapes().len();
+        Self {
+            without_layout: RenderedTexts::with_count(count),
+            with_layout: RenderedTexts::with_count(count),
+        }
     }
 
     /// Appends a shape.
     #[inline]
     pub(super) fn write(&mut self, out: &mut Vec<u8>, module: &Module, id: ShapeId, with_layout: bool) {
-        let spans = if with_layout { &self.with_layout } else { &self.without_layout };
-        match spans.get(id.index()) {
-            Some(&(start, end)) if start < end => out.extend_from_slice(&self.text[start..end]),
-            _ => self.render(out, module, id, with_layout),
-        }
-    }
-
-    #[cold]
-    fn render(&mut self, out: &mut Vec<u8>, module: &Module, id: ShapeId, with_layout: bool) {
-        let from = out.len();
-        write_shape(out, module, id, with_layout);
-        let spans = if with_layout { &mut self.with_layout } else { &mut self.without_layout };
-        let rendered = &out[from..];
-        if let Some(span) = spans.get_mut(id.index())
-            && self.text.len() + rendered.len() <= MAX_CACHED_BYTES
-        {
-            let start = self.text.len();
-            self.text.extend_from_slice(rendered);
-            *span = (start, self.text.len());
-        }
+        let texts = if with_layout { &mut self.with_layout } else { &mut self.without_layout };
+        texts.write(out, id.index(), |out| write_shape(out, module, id, with_layout));
     }
 }
 
@@ -327,16 +301,16 @@ mod tests {
     }
 
     #[test]
-    fn cached_text_is_the_same() {
+    fn kept_text_is_the_same() {
         let mut module = Module::new("m");
         let array = module.shapes_mut().array(ElementType::F32, &[2]);
         let tuple = module.shapes_mut().intern(Shape::Tuple(vec![array, array]));
-        for mut cache in [ShapeCache::for_module(&module), ShapeCache::none()] {
+        for mut texts in [ShapeTexts::of(&module), ShapeTexts::default()] {
             for (id, with_layout) in
                 [(tuple, true), (array, true), (tuple, false), (tuple, true), (tuple, false)]
             {
                 let mut out = b"x".to_vec();
-                cache.write(&mut out, &module, id, with_layout);
+                texts.write(&mut out, &module, id, with_layout);
                 assert_eq!(out, format!("x{}", text(&module, id, with_layout)).into_bytes());
             }
         }
