@@ -3,7 +3,7 @@
 use super::ids::ShapeId;
 
 /// A literal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Literal {
     /// Its shape, layout included; dimensions are static.
     pub shape: ShapeId,
@@ -12,7 +12,7 @@ pub struct Literal {
 }
 
 /// The values of a [`Literal`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LiteralData {
     /// Elements of an array in row-major (logical) order, little-endian, each
     /// [`ElementType::storage_bytes`](super::ElementType::storage_bytes) bytes: sub-byte types one byte per element (signed ones sign-extended).

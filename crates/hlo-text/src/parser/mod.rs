@@ -1,6 +1,7 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
 pub(crate) mod shape;
+pub(crate) mod uniquer;
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::Module;

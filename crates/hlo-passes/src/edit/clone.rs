@@ -1,0 +1,81 @@
+//! Copies of whole computations.
+
+use hlo_text::ir::{ComputationId, InstructionId};
+
+use super::Editor;
+use crate::{Map, Set};
+
+impl Editor<'_> {
+    /// Adds a copy of a computation. It is called `NAME.SUFFIX`, its instructions like the originals as far as
+    /// that is free, and it calls the same computations. Returns the copy and what became of each instruction.
+    pub fn clone_computation(
+        &mut self,
+        id: ComputationId,
+        suffix: &str,
+    ) -> (ComputationId, Map<InstructionId, InstructionId>) {
+        let name = suffixed(self.computation_name(id), suffix);
+        self.touched = true;
+        let clone = self.module.add_computation(&name);
+        let thread = self.computation(id).execution_thread;
+        self.module.set_execution_thread(clone, thread);
+        // Parameters by number, so that they get the same ones; the rest in creation order, operands first.
+        let order = self.creation_order(id);
+        let mut copies = Map::default();
+        let mut operands = Vec::new();
+        for instruction in order {
+            operands.clear();
+            operands.extend(self.operands(instruction).iter().map(|operand| copies[operand]));
+            let copy = self.copy_instruction(instruction, clone, &operands);
+            copies.insert(instruction, copy);
+        }
+        for (&instruction, &copy) in &copies {
+            for predecessor in self.control_predecessors(instruction).to_vec() {
+                self.add_control_dependency(copies[&predecessor], copy);
+            }
+        }
+        self.module.set_root(clone, copies[&self.computation(id).root]);
+        (clone, copies)
+    }
+
+    /// Parameters by number, then the others: as created, but operands before users.
+    fn creation_order(&self, id: ComputationId) -> Vec<InstructionId> {
+        let computation = self.computation(id);
+        let mut order = computation.parameters.clone();
+        let mut placed: Set<_> = order.iter().copied().collect();
+        let mut stack = Vec::new();
+        for instruction in self.live_instructions(id) {
+            stack.push((instruction, false));
+            while let Some((instruction, operands_done)) = stack.pop() {
+                if operands_done {
+                    if placed.insert(instruction) {
+                        order.push(instruction);
+                    }
+                } else if !placed.contains(&instruction) {
+                    stack.push((instruction, true));
+                    let operands = self.operands(instruction).iter().rev();
+                    stack.extend(operands.filter(|id| !placed.contains(*id)).map(|&id| (id, false)));
+                }
+            }
+        }
+        order
+    }
+}
+
+/// `name.suffix`; a name that has the suffix already gets a number behind it: `a.clone`, `a.clone2`, `a.clone3`.
+pub(crate) fn suffixed(name: &str, suffix: &str) -> String {
+    if suffix.is_empty() {
+        return name.to_owned();
+    }
+    if let Some(at) = name.rfind(&format!(".{suffix}")) {
+        let number = &name[at + 1 + suffix.len()..];
+        if number.is_empty() {
+            return format!("{name}2");
+        }
+        if let Ok(number) = number.parse::<i64>()
+            && number < i64::MAX
+        {
+            return format!("{}{}", &name[..at + 1 + suffix.len()], number + 1);
+        }
+    }
+    format!("{name}.{suffix}")
+}

@@ -1,0 +1,5 @@
+//! XLA's own passes.
+
+pub(crate) mod call_inliner;
+pub(crate) mod dce;
+pub(crate) mod tuple_simplifier;
