@@ -71,6 +71,45 @@ impl CallGraph {
     }
 }
 
+/// How a computation is run, by all who call it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contexts {
+    control_flow: bool,
+    embedded: bool,
+}
+
+impl Contexts {
+    /// Whether it is run in this way and in no other.
+    pub fn is_only(self, context: CallContext) -> bool {
+        match context {
+            CallContext::ControlFlow => self.control_flow && !self.embedded,
+            CallContext::Embedded => self.embedded && !self.control_flow,
+        }
+    }
+}
+
+impl CallGraph {
+    /// How each computation is run, by [`ComputationId`]: what an embedded computation calls is embedded, too.
+    pub fn contexts(&self, module: &Module) -> Vec<Contexts> {
+        let mut contexts = vec![Contexts::default(); self.callees.len()];
+        for &root in &self.roots {
+            contexts[root.index()].control_flow = true;
+        }
+        for caller in self.post_order().into_iter().rev() {
+            let from = contexts[caller.index()];
+            for instruction in module.live_instructions(caller) {
+                let context = CallContext::of(module.instruction(instruction).opcode);
+                module.for_each_called_computation(instruction, |callee| {
+                    let to = &mut contexts[callee.index()];
+                    to.embedded |= from.embedded || context == Some(CallContext::Embedded);
+                    to.control_flow |= from.control_flow && context == Some(CallContext::ControlFlow);
+                });
+            }
+        }
+        contexts
+    }
+}
+
 /// Whether calls of this kind run the computation as a whole, once per element, or not known to be either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallContext {

@@ -4,7 +4,7 @@ mod call_graph;
 mod comparison;
 mod post_order;
 
-pub use call_graph::{CallContext, CallGraph};
+pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use comparison::{comparison_type, default_comparison_type};
 pub use post_order::PostOrder;
 

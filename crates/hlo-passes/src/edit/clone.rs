@@ -13,7 +13,7 @@ impl Editor<'_> {
         id: ComputationId,
         suffix: &str,
     ) -> (ComputationId, Map<InstructionId, InstructionId>) {
-        let name = suffixed(self.computation_name(id), suffix);
+        let name = format!("{}.{suffix}", self.computation_name(id));
         self.touched = true;
         let clone = self.module.add_computation(&name);
         let thread = self.computation(id).execution_thread;
@@ -59,23 +59,4 @@ impl Editor<'_> {
         }
         order
     }
-}
-
-/// `name.suffix`; a name that has the suffix already gets a number behind it: `a.clone`, `a.clone2`, `a.clone3`.
-pub(crate) fn suffixed(name: &str, suffix: &str) -> String {
-    if suffix.is_empty() {
-        return name.to_owned();
-    }
-    if let Some(at) = name.rfind(&format!(".{suffix}")) {
-        let number = &name[at + 1 + suffix.len()..];
-        if number.is_empty() {
-            return format!("{name}2");
-        }
-        if let Ok(number) = number.parse::<i64>()
-            && number < i64::MAX
-        {
-            return format!("{}{}", &name[..at + 1 + suffix.len()], number + 1);
-        }
-    }
-    format!("{name}.{suffix}")
 }

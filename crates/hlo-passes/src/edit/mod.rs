@@ -383,6 +383,21 @@ impl<'m> Editor<'m> {
         self.effects.forget();
     }
 
+    /// Makes an instruction call `new` where it calls `old` first.
+    pub fn replace_first_call(&mut self, id: InstructionId, old: ComputationId, new: ComputationId) {
+        self.touched = true;
+        self.module.replace_first_call(id, old, new);
+        let mut calls_old = false;
+        self.for_each_called_computation(id, |callee| calls_old |= callee == old);
+        if let Some(callers) = self.callers.get_mut() {
+            if !calls_old {
+                callers.remove(old.index(), id);
+            }
+            callers.add(new.index(), id);
+        }
+        self.effects.forget();
+    }
+
     /// Sets the metadata.
     pub fn set_metadata(&mut self, id: InstructionId, metadata: Option<MetadataId>) {
         self.touched = true;

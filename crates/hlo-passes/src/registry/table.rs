@@ -6,7 +6,7 @@ use super::Family::{
     Cleanup, Collectives, ControlFlow, Debugging, Interface, Kernels, Legalize, Ordering, Types,
 };
 use super::Meaning::{Changes, Same, SameAfter};
-use super::Origin::{Neuron, Stock};
+use super::Origin::{Neuron, Stock, Tool};
 use super::PassInfo;
 use super::PassKind::{Expander, Pass};
 use super::Status::{Identity, Implemented, Unimplemented};
@@ -492,4 +492,12 @@ pub(super) static PASSES: &[PassInfo] = &[
 
 #[rustfmt::skip] // See above.
 pub(super) static TOOLS: &[PassInfo] = &[
+    PassInfo { key: "flatten-call-graph", class: "xla::FlattenCallGraph", kind: Pass, origin: Tool,
+        families: &[ControlFlow], confidence: Certain, may_remove: &[], options: &[],
+        meaning: Same, status: Implemented(|| Box::new(stock::flatten_call_graph::FlattenCallGraph)),
+        doc: "Gives every call, loop and conditional computations of its own." },
+    PassInfo { key: "conditional-to-select", class: "xla::ConditionalToSelect", kind: Pass, origin: Tool,
+        families: &[ControlFlow], confidence: Certain, may_remove: &[], options: &[],
+        meaning: Same, status: Implemented(|| Box::new(stock::conditional_to_select::ConditionalToSelect)),
+        doc: "Makes conditionals without side effects in mapped computations selects." },
 ];

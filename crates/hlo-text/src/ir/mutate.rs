@@ -221,15 +221,35 @@ impl Module {
 
     /// Makes an instruction call `new` wherever it calls `old`.
     pub fn replace_called_computation(&mut self, id: InstructionId, old: ComputationId, new: ComputationId) {
+        self.replace_calls(id, old, new, usize::MAX);
+    }
+
+    /// Makes an instruction call `new` where it calls `old` first, in the order of
+    /// [`Module::for_each_called_computation`].
+    pub fn replace_first_call(&mut self, id: InstructionId, old: ComputationId, new: ComputationId) {
+        self.replace_calls(id, old, new, 1);
+    }
+
+    fn replace_calls(&mut self, id: InstructionId, old: ComputationId, new: ComputationId, mut limit: usize) {
+        let mut replace = |called: ComputationId| {
+            if called == old && limit > 0 {
+                limit -= 1;
+                return new;
+            }
+            called
+        };
         let range = self.instruction(id).attributes.as_range();
-        for at in range {
+        let mut places: Vec<usize> = range.collect();
+        if self.instruction(id).opcode == Opcode::While {
+            places.reverse();
+        }
+        for at in places {
             let attr = self.attribute_pool[at];
             let value = match attr.value {
-                AttrValue::Computation(called) if called == old => AttrValue::Computation(new),
+                AttrValue::Computation(called) => AttrValue::Computation(replace(called)),
                 AttrValue::Value(value) if attr.key.is_called_computation() => {
                     let Value::Computations(called) = self.value(value) else { continue };
-                    let replaced = called.iter().map(|&called| if called == old { new } else { called });
-                    let replaced = Value::Computations(replaced.collect());
+                    let replaced = Value::Computations(called.iter().copied().map(&mut replace).collect());
                     AttrValue::Value(self.intern_value(replaced))
                 }
                 _ => continue,
