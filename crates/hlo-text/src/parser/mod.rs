@@ -29,10 +29,8 @@ pub(crate) mod stack_frames;
 mod sub_attribute;
 mod text_cache;
 pub(crate) mod tokens;
-mod uniquer;
+pub(crate) mod uniquer;
 pub(crate) mod value;
-#[cfg(test)]
-mod value_tests;
 mod word;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
