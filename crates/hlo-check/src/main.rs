@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    hlo_check::cli::main(std::env::args())
+    hlo_check::cli::main(std::env::args_os())
 }

@@ -35,14 +35,18 @@ struct TextAnswer {
     at: Option<[usize; 2]>,
 }
 
-/// `batch text [--strict]`: parses and prints.
-pub(super) fn run(args: &[String]) -> ExitCode {
+/// `batch text [--strict]` parses and prints, `batch filecheck` checks.
+pub(super) fn run(_command: &str, args: Vec<String>) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let dialect = match words[..] {
+        ["filecheck"] => {
+            let status = crate::filecheck::cli::batch::main();
+            return ExitCode::from(u8::try_from(status).unwrap_or(exit::USAGE));
+        }
         ["text"] => Dialect::Lenient,
         ["text", "--strict"] => Dialect::Strict,
         _ => {
-            eprintln!("usage: hlo-check batch text [--strict]");
+            eprintln!("usage: hlo-check batch text [--strict] | batch filecheck");
             return ExitCode::from(exit::USAGE);
         }
     };

@@ -1,7 +1,11 @@
 //! The command line: which program is meant by its name and first argument, one file per subcommand.
 
 mod batch;
+mod filecheck;
+mod test;
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit statuses of every program here beside 0; those of `FileCheck` and of test runs are LLVM's.
@@ -18,28 +22,51 @@ pub mod exit {
     pub const PASS: u8 = 5;
 }
 
-/// A subcommand of `hlo-check`.
+/// A subcommand of `hlo-check`, or a program that `hlo-check` is under another name.
 struct Subcommand {
     name: &'static str,
+    /// The program's name, if it may be called by that, too.
+    program: Option<&'static str>,
     /// One line for `--help`; `None` hides it.
     summary: Option<&'static str>,
-    run: fn(&[String]) -> ExitCode,
+    /// Gets the words that called it (for messages) and the arguments.
+    run: fn(&str, Vec<String>) -> ExitCode,
 }
 
 /// Every subcommand, in the order `--help` shows.
-const SUBCOMMANDS: &[Subcommand] = &[Subcommand { name: "batch", summary: None, run: batch::run }];
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
+        name: "filecheck",
+        program: Some("FileCheck"),
+        summary: Some("checks an input against the CHECK lines of a file, as LLVM's FileCheck"),
+        run: filecheck::run,
+    },
+    Subcommand { name: "batch", program: None, summary: None, run: batch::run },
+];
+
+/// The subcommands for `--help`.
+fn subcommand_help() -> String {
+    let shown = SUBCOMMANDS.iter().filter_map(|subcommand| Some((subcommand.name, subcommand.summary?)));
+    let lines: Vec<String> = shown.map(|(name, summary)| format!("  {name:<12} {summary}")).collect();
+    format!("Subcommands (hlo-check SUBCOMMAND --help):\n{}", lines.join("\n"))
+}
 
 /// Runs the program that `args` (the program's own name first) asks for.
-pub fn main(args: impl IntoIterator<Item = String>) -> ExitCode {
-    let args: Vec<String> = args.into_iter().collect();
-    let rest = args.get(1..).unwrap_or_default();
-    if let Some((first, rest)) = rest.split_first()
-        && let Some(subcommand) = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == first)
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let command = args.first().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = Path::new(&command).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let words = |from: usize| -> Vec<String> {
+        args.iter().skip(from).map(|arg| arg.to_string_lossy().into_owned()).collect()
+    };
+    if let Some(program) =
+        SUBCOMMANDS.iter().find(|subcommand| subcommand.program == stem.as_deref() && stem.is_some())
     {
-        return (subcommand.run)(rest);
+        return (program.run)(&command, words(1));
     }
-    let names: Vec<&str> =
-        SUBCOMMANDS.iter().filter(|subcommand| subcommand.summary.is_some()).map(|s| s.name).collect();
-    eprintln!("usage: hlo-check PATH... | hlo-check {{{}}}", names.join("|"));
-    ExitCode::from(exit::USAGE)
+    let first = args.get(1).map(|arg| arg.to_string_lossy().into_owned());
+    match SUBCOMMANDS.iter().find(|subcommand| Some(subcommand.name) == first.as_deref()) {
+        Some(subcommand) => (subcommand.run)(&format!("{command} {}", subcommand.name), words(2)),
+        None => test::run(args),
+    }
 }

@@ -139,6 +139,14 @@ impl Diagnostic {
         }
     }
 
+    /// The same at another primary place; the place before becomes a secondary one.
+    #[must_use]
+    pub fn at(mut self, span: Span) -> Self {
+        let before = std::mem::replace(&mut self.primary, Label { span, text: String::new() });
+        self.secondary.push(before);
+        self
+    }
+
     /// The same with words at the primary place.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {

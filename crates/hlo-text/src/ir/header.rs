@@ -103,15 +103,17 @@ pub struct StackFrameIndex {
     pub stack_frames: Vec<StackFrame>,
 }
 
+/// The entry of a stack-frame table with the number `id`, which counts from 1.
+pub(crate) fn table_entry<T: Copy>(table: &[T], id: i32) -> Option<T> {
+    table.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
+}
+
 impl StackFrameIndex {
     /// The place that the frame `frame_id` stands for, and the name of the file.
     pub fn location_of(&self, frame_id: i32) -> Option<(FileLocation, Symbol)> {
-        fn entry<T: Copy>(table: &[T], id: i32) -> Option<T> {
-            table.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
-        }
-        let frame = entry(&self.stack_frames, frame_id)?;
-        let location = entry(&self.file_locations, frame.file_location_id)?;
-        Some((location, entry(&self.file_names, location.file_name_id)?))
+        let frame = table_entry(&self.stack_frames, frame_id)?;
+        let location = table_entry(&self.file_locations, frame.file_location_id)?;
+        Some((location, table_entry(&self.file_names, location.file_name_id)?))
     }
 }
 

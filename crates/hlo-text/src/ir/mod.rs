@@ -11,12 +11,14 @@ mod literal;
 mod mesh;
 mod metadata;
 mod module;
+mod mutate;
 mod name_table;
 mod opcode;
 mod origin;
 mod replica_groups;
 mod shape;
 mod sharding;
+mod used_names;
 mod value;
 pub mod words;
 
@@ -27,12 +29,14 @@ pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, Sh
 pub use interner::Interner;
 pub(crate) use interner::{HASHER, Pool};
 pub use iota_tile::{
-    Iota, MAX_EXPANDED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices, TileError,
+    Iota, MAX_EXPANDED_DEVICES, MAX_FILLED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices,
+    TileError,
 };
 pub use literal::{Elements, Literal, LiteralData};
 pub use mesh::{AxisError, AxisRef, Mesh, MeshAxis, MeshDevices, SubAxis};
 pub use metadata::{Metadata, MetadataExtra, MetadataField, MetadataFieldKind};
 pub use module::{Computation, Instruction, Module};
+pub use mutate::NewInstruction;
 pub use opcode::{Arity, COMMON_ATTRIBUTES, Opcode, OpcodeInfo, OperandFormat, Presence, ShapeRule};
 pub use origin::*;
 pub use replica_groups::*;

@@ -10,6 +10,7 @@ use super::literal::Literal;
 use super::metadata::Metadata;
 use super::opcode::Opcode;
 use super::shape::{Shape, ShapeTable};
+use super::used_names::UsedNames;
 use super::value::Value;
 
 /// An instruction. What has variable length lies in pools of the module; read it through [`Module`].
@@ -79,6 +80,10 @@ pub struct Module {
     /// Creation order: the order the text finishes them.
     pub(crate) computation_order: Vec<ComputationId>,
     pub(crate) entry: Option<ComputationId>,
+    /// Names that edits must not give out again; made by the first edit that needs a name.
+    pub(crate) used_names: Option<Box<UsedNames>>,
+    /// Computations whose lists still have removed instructions, perhaps more than once.
+    pub(crate) with_removed: Vec<ComputationId>,
 }
 
 impl Default for Module {
@@ -108,6 +113,8 @@ impl Module {
             computations: Vec::new(),
             computation_order: Vec::new(),
             entry: None,
+            used_names: None,
+            with_removed: Vec::new(),
         }
     }
 

@@ -37,6 +37,10 @@ impl Builder<'_> {
     /// Builds the hidden computation of `X-start(...)` and makes `frame` an `async-start` that calls it.
     pub(super) fn wrap_async(&mut self, frame: &Frame, wrapped: Opcode) -> ParseResult<()> {
         let (parameters, result) = self.async_start_form(frame)?;
+        if wrapped.operand_format() != crate::ir::OperandFormat::Operands {
+            let message = format!("`{wrapped}` has no operands, so it cannot be asynchronous");
+            return self.error(Code::BadAsync, frame.after, message);
+        }
         let scope = self.reserve_computation();
         let name = self.intern_name("async_wrapped");
         self.open_scope(scope, name, frame.opcode_at, false, true);
@@ -128,12 +132,19 @@ impl Builder<'_> {
     /// The checks of `async-start`, `async-update` and `async-done`.
     pub(super) fn check_async(&mut self, frame: &Frame) -> ParseResult<()> {
         if frame.word.opcode == Opcode::AsyncStart {
-            return self.async_start_form(frame).map(|_| ());
+            self.async_start_form(frame)?;
+            if let Some(called) = self.given_computation(frame, AttrKey::Calls)
+                && frame.word.wrapped.is_none()
+            {
+                self.copy_to_wrapped(frame, called);
+            }
+            return Ok(());
         }
         let operand = self.operands_of(frame).first().copied();
         let is_open =
             |id| matches!(self.module.instruction(id).opcode, Opcode::AsyncStart | Opcode::AsyncUpdate);
-        let Some(operand) = operand.filter(|&id| is_open(id)) else {
+        let only = self.operands_of(frame).len() == 1;
+        let Some(operand) = operand.filter(|&id| only && is_open(id)) else {
             let message =
                 format!("the operand of `{}` is an asynchronous start or update", frame.word.opcode);
             return self.error(Code::BadAsync, frame.after, message);

@@ -245,7 +245,10 @@ impl<'s> Builder<'s> {
             let name = self.intern_name(cursor.word());
             let Some(id) = self.lookup(name) else {
                 let message = format!("instruction `{}` is not defined", shorten(cursor.word()));
+                let span = cursor.span();
+                cursor.bump();
                 return Err(Diagnostic::new(Code::UndefinedInstruction, cursor.span(), message)
+                    .also(span, "this one")
                     .help("a control predecessor must be defined before, in the same computation")
                     .boxed());
             };

@@ -3,7 +3,7 @@
 //! The grammar's actions call the methods here; the first fault is kept and stops the token source. What an
 //! instruction must satisfy is in `instruction.rs` and `checks.rs`, attributes are in `attributes.rs`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use hashbrown::HashMap;
 
@@ -21,25 +21,40 @@ use super::uniquer::NameUniquer;
 use super::{Dialect, ParseResult, ValueContext};
 
 /// A builder that the token source and the grammar's actions share; they take turns.
-pub(crate) struct SharedBuilder<'s>(RefCell<Builder<'s>>);
+pub(crate) struct SharedBuilder<'s> {
+    builder: RefCell<Builder<'s>>,
+    /// Where the last token that the grammar has been given begins.
+    lookahead: Cell<u32>,
+}
 
 impl<'s> SharedBuilder<'s> {
     pub(crate) fn new(builder: Builder<'s>) -> Self {
-        Self(RefCell::new(builder))
+        Self { builder: RefCell::new(builder), lookahead: Cell::new(0) }
     }
 
     #[inline]
     pub(crate) fn borrow(&self) -> std::cell::Ref<'_, Builder<'s>> {
-        self.0.borrow()
+        self.builder.borrow()
     }
 
     #[inline]
     pub(crate) fn borrow_mut(&self) -> std::cell::RefMut<'_, Builder<'s>> {
-        self.0.borrow_mut()
+        self.builder.borrow_mut()
+    }
+
+    /// Where the token begins that the grammar looks at before it reduces.
+    #[inline]
+    pub(crate) fn lookahead(&self) -> u32 {
+        self.lookahead.get()
+    }
+
+    #[inline]
+    pub(crate) fn set_lookahead(&self, at: u32) {
+        self.lookahead.set(at);
     }
 
     pub(crate) fn into_inner(self) -> Builder<'s> {
-        self.0.into_inner()
+        self.builder.into_inner()
     }
 }
 
@@ -135,6 +150,8 @@ pub(crate) struct Builder<'s> {
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
     error: Option<Box<Diagnostic>>,
+    /// A fault that XLA notes without stopping: it counts only if another one follows.
+    pub(super) noted: Option<Box<Diagnostic>>,
     /// Whether unknown operands become parameters.
     pub(super) single_instruction: bool,
     pub(super) cache: TextCache<CacheKind, Cached>,
@@ -188,6 +205,7 @@ impl<'s> Builder<'s> {
             module,
             warnings: Vec::new(),
             error: None,
+            noted: None,
             single_instruction: false,
             cache: TextCache::new(),
             definitions: Vec::with_capacity(lines),
@@ -227,7 +245,10 @@ impl<'s> Builder<'s> {
 
     /// Keeps `error` if it is the first; the token source then stops.
     pub(crate) fn fail(&mut self, error: Box<Diagnostic>) {
-        self.error.get_or_insert(error);
+        if self.error.is_none() {
+            // What was noted before is the cause.
+            self.error = Some(self.noted.take().unwrap_or(error));
+        }
     }
 
     #[inline]
@@ -287,8 +308,13 @@ impl<'s> Builder<'s> {
         let span = cursor.span();
         let number = cursor.int()?;
         if number < 0 {
+            // XLA says it one token later, too: behind the parenthesis.
+            let mut after = cursor.clone();
+            after.eat(Token::RParen);
             let message = "a parameter number must not be negative";
-            return Err(Diagnostic::new(Code::BadParameter, span, message).boxed());
+            return Err(Diagnostic::new(Code::BadParameter, after.span(), message)
+                .also(span, "this one")
+                .boxed());
         }
         self.pending_number = (number, span);
         let duplicate = self.scopes.last().and_then(|scope| {
@@ -316,7 +342,8 @@ impl<'s> Builder<'s> {
     ) -> ParseResult<()> {
         let Some(shape) = shape else {
             let message = "the shape of a constant must be written";
-            return Err(Diagnostic::new(Code::MissingShape, cursor.span(), message)
+            let paren = Span::new(cursor.previous_end().saturating_sub(1), cursor.previous_end());
+            return Err(Diagnostic::new(Code::MissingShape, paren, message)
                 .help("write it before the opcode: `x = f32[] constant(1)`")
                 .boxed());
         };
@@ -336,7 +363,14 @@ impl<'s> Builder<'s> {
             cursor.seek(start + length);
             return Ok(());
         }
+        let warnings = self.warnings.len();
         let literal = super::literal::parse_literal(cursor, &mut self.context(), shape)?;
+        if self.strict()
+            && let Some(warning) = self.warnings.get(warnings)
+        {
+            let noted = Diagnostic { severity: crate::diagnostic::Severity::Error, ..warning.clone() };
+            self.noted.get_or_insert(noted.boxed());
+        }
         let same_shape = literal.shape == shape;
         let literal = self.module.add_literal(literal);
         if cacheable && same_shape && cursor.start() == start + length {
@@ -711,8 +745,8 @@ impl<'s> Builder<'s> {
             self.module.strings.name(name),
             text(actual)
         );
-        let error = Diagnostic::new(Code::OperandShape, self.name_span(name, at), message)
-            .also(Span { start: shape_at, end: at }, "declared here")
+        let error = Diagnostic::new(Code::OperandShape, Span { start: shape_at, end: at }, message)
+            .label("declared here")
             .also(self.spans[id.index()], "defined here");
         self.fail(error.boxed());
     }
@@ -787,8 +821,10 @@ impl<'s> Builder<'s> {
         if self.single_instruction && self.scopes.len() == 1 {
             return self.operand_parameter(None, shape, span, true);
         }
-        let error = Diagnostic::new(Code::UnexpectedToken, span, "an operand needs a name");
-        self.fail(error.label("only a shape is here").boxed());
+        let error = Diagnostic::new(Code::UnexpectedToken, span, "an operand needs a name")
+            .label("only a shape is here; XLA drops such an operand");
+        // It counts only if the number of operands is wrong then.
+        self.noted.get_or_insert(error.boxed());
     }
 
     /// Adds an instruction to the innermost computation.
@@ -823,6 +859,15 @@ impl<'s> Builder<'s> {
     pub(crate) fn close_single_instruction(&mut self, at: usize) {
         self.close_computation(at as u32);
         self.module.computation_order.pop();
+        let Some(Some(computation)) = self.module.computations.first() else { return };
+        let parameters: Vec<ShapeId> =
+            computation.parameters.iter().map(|&id| self.module.instruction(id).shape).collect();
+        let result = self.module.instruction(computation.root).shape;
+        let parameters =
+            parameters.into_iter().map(|shape| self.module.shapes.with_default_layout(shape)).collect();
+        let result = self.module.shapes.with_default_layout(result);
+        self.module.header.entry_computation_layout =
+            Some(crate::ir::EntryComputationLayout { parameters, result });
     }
 
     /// The name of a nested instruction.

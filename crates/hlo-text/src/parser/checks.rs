@@ -60,19 +60,14 @@ impl Builder<'_> {
             Opcode::SendDone => Shape::Token,
             Opcode::Infeed | Opcode::Recv | Opcode::RecvDone => {
                 let declared = frame.shape.and_then(|shape| shapes.get(shape).as_tuple());
-                let Some(&data) = declared.and_then(|elements| elements.first()) else {
-                    if frame.word.opcode == Opcode::RecvDone {
-                        // Its data is that of the recv.
-                        let recv = operand(0).and_then(|shape| shapes.get(shape).as_tuple());
-                        let Some(&data) = recv.and_then(|elements| elements.first()) else {
-                            return self.error(Code::ShapeForm, frame.opcode_at, "the operand is no `recv`");
-                        };
-                        let token = self.module.shapes.intern(Shape::Token);
-                        return Ok(Some(self.module.shapes.intern(Shape::Tuple(vec![data, token]))));
-                    }
+                let received = operand(0).and_then(|shape| shapes.get(shape).as_tuple());
+                // The data of a done is that of its recv.
+                let from =
+                    if frame.word.opcode == Opcode::RecvDone { received.or(declared) } else { declared };
+                let Some(&data) = from.and_then(|elements| elements.first()) else {
                     let message =
                         format!("the result of `{}` is a tuple that is not empty", frame.word.opcode);
-                    return self.error(Code::ShapeForm, frame.opcode_at, message);
+                    return self.error(Code::ShapeForm, frame.after, message);
                 };
                 let token = self.module.shapes.intern(Shape::Token);
                 if frame.word.opcode == Opcode::Recv {
@@ -273,8 +268,11 @@ impl Builder<'_> {
             && let Value::IntLists(lists) = self.module.value(value)
             && lists.iter().any(|list| list.len() != 2)
         {
-            let span = self.key_span(frame, AttrKey::SourceTargetPairs);
-            return self.error(Code::BadAttributeValue, span, "`source_target_pairs` is a list of pairs");
+            return self.error(
+                Code::BadAttributeValue,
+                frame.after,
+                "`source_target_pairs` is a list of pairs",
+            );
         }
         let slices = match self.given(frame, AttrKey::PermuteSliceSizes) {
             Some(AttrValue::Value(value)) => !self.module.value(value).is_empty(),
@@ -362,7 +360,12 @@ impl Builder<'_> {
     }
 
     fn check_scan(&self, frame: &Frame, operands: usize) -> ParseResult<()> {
-        self.one_dimension(frame, "exactly one dimension")?;
+        if let Some(dimensions) = self.given_ints(frame, AttrKey::Dimensions)
+            && dimensions.len() != 1
+        {
+            let message = format!("`scan` has exactly one dimension, but {} are given", dimensions.len());
+            return self.error(Code::BadAttributeValue, frame.after, message);
+        }
         let carries = self.given_int(frame, AttrKey::NumCarries).unwrap_or(0);
         if i64::try_from(operands).is_ok_and(|operands| operands < carries) || carries < 0 {
             let message = format!("`scan` has {carries} carries, but {operands} operands");
@@ -484,7 +487,7 @@ impl Builder<'_> {
             {
                 let message =
                     format!("the parameter has {leaves} leaves, but {} flags are given", flags.len());
-                return self.error(Code::BadAttributeValue, span, message);
+                return self.error(Code::BadAttributeValue, frame.after, message);
             }
         }
         if let Some(AttrValue::Value(value)) = self.given(frame, AttrKey::Sharding)

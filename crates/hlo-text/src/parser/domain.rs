@@ -31,15 +31,15 @@ pub(crate) fn parse_domain(cursor: &mut Cursor<'_>, context: &mut ValueContext<'
         |cursor| Err(unknown_name(cursor.word(), cursor.span(), what, &NAMES)),
     )?;
     given.require(&NAMES, &["entry", "exit", "kind"])?;
-    if let Some((kind, span)) = kind {
-        if kind != b"sharding" {
-            // XLA notices when it has read all of it.
-            let message = format!("`{}` is no kind of domain", shorten(&String::from_utf8_lossy(&kind)));
-            return Err(Diagnostic::new(Code::BadAttributeValue, cursor.span(), message)
-                .also(span, "this kind")
-                .help("the only kind is \"sharding\"")
-                .boxed());
-        }
+    if let Some((kind, span)) = kind
+        && kind != b"sharding"
+    {
+        // XLA notices when it has read all of it.
+        let message = format!("`{}` is no kind of domain", shorten(&String::from_utf8_lossy(&kind)));
+        return Err(Diagnostic::new(Code::BadAttributeValue, cursor.span(), message)
+            .also(span, "this kind")
+            .help("the only kind is \"sharding\"")
+            .boxed());
     }
     match (entry, exit) {
         (Some(entry), Some(exit)) => Ok(Domain { entry, exit }),

@@ -161,7 +161,10 @@ impl Builder<'_> {
             Ok(id) => self.operands.push(id),
             // XLA drops a nested instruction that is faulty behind its parentheses; so do we when it would be
             // accepted, and say it.
-            Err(error) if self.strict() => drop(error),
+            Err(error) if self.strict() => {
+                let noted = error.at(Span { start: frame.name_span.start, end: at + 1 });
+                self.noted.get_or_insert(noted.boxed());
+            }
             Err(error) => self.fail(error),
         }
     }

@@ -24,6 +24,11 @@ impl MeshReader {
         Self { code, early_complaint: None, key: key_span(cursor) }
     }
 
+    /// The place of the attribute's name.
+    pub(super) fn key(&self) -> Span {
+        self.key
+    }
+
     /// An error of this family.
     pub(super) fn error(&self, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
         Diagnostic::new(self.code, span, message).boxed()

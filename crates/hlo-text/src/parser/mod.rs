@@ -29,10 +29,8 @@ pub(crate) mod stack_frames;
 mod sub_attribute;
 mod text_cache;
 pub(crate) mod tokens;
-mod uniquer;
+pub(crate) mod uniquer;
 pub(crate) mod value;
-#[cfg(test)]
-mod value_tests;
 mod word;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
@@ -170,10 +168,14 @@ fn run<'s>(
 ) -> Result<(), Box<Diagnostic>> {
     let mut source = TokenSource::new(shared, text, offset, entry);
     let result = crate::grammar::StartParser::new().parse(shared, &mut source);
-    if let Some(error) = shared.borrow_mut().take_error() {
-        return Err(error);
+    if let Err(error) = result {
+        let error = translate(error, &source);
+        shared.borrow_mut().fail(error);
     }
-    result.map_err(|error| translate(error, &source))
+    match shared.borrow_mut().take_error() {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
 }
 
 /// The one place that turns the generator's errors into our words.
@@ -194,7 +196,11 @@ fn translate(
         }
     };
     let message = format!("expected {}", source.expectation_before());
-    Diagnostic::new(Code::UnexpectedToken, span, message).label(found).boxed()
+    let error = Diagnostic::new(Code::UnexpectedToken, span, message).label(found);
+    match source.operand_span(span) {
+        Some(operand) => error.at(operand).boxed(),
+        None => error.boxed(),
+    }
 }
 
 fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Result<Parsed, Vec<Diagnostic>> {

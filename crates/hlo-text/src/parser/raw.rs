@@ -138,3 +138,58 @@ fn keep<'s>(
     let message = format!("`{}` is not an attribute we know; it is kept as it is", shorten(word));
     Ok((&source[start..end], Diagnostic::new(Code::UnknownAttributeKept, name, message).warning()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_values_reach_as_far_as_they_should() {
+        let rows: [(&str, Option<&str>); 15] = [
+            ("1, next=2", Some("1")),
+            ("word  \nnext", Some("word")),
+            ("{a={1,2} b=(3)}, next", Some("{a={1,2} b=(3)}")),
+            ("{\n [0:2],\n}\n", Some("{\n [0:2],\n}")),
+            ("\"a,}\\\"b\", next", Some("\"a,}\\\"b\"")),
+            ("'a,}'}", Some("'a,}'")),
+            ("{/* } */1}, x", Some("{/* } */1}")),
+            ("{1 // }\n}, x", Some("{1 // }\n}")),
+            ("[4]<=[2,2]T(1,0) }", Some("[4]<=[2,2]T(1,0)")),
+            ("a/b, c", Some("a/b")),
+            ("1 // rest", Some("1")),
+            (", x", None),
+            ("{1", None),
+            ("{1)", None),
+            ("\"a", None),
+        ];
+        for (text, expected) in rows {
+            let found = raw_value_extent(text, 0).map(|end| &text[..end]);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn blanks_end_a_raw_field() {
+        for (text, expected) in [("a b=1", "a"), ("{a b} c", "{a b}"), ("\"a b\"}", "\"a b\"")] {
+            assert_eq!(raw_field_extent(text, 0), Some(expected.len()), "{text}");
+        }
+    }
+
+    #[test]
+    fn braces_are_balanced_or_left_to_the_grammar() {
+        let rows: [(&str, Option<usize>); 9] = [
+            ("{}", Some(2)),
+            ("{a={1} b=\"}\\\"}\"} }", Some(16)),
+            ("{a/b}", Some(5)),
+            ("{/* */}", None),
+            ("{// \n}", None),
+            ("{'a'}", None),
+            ("{{}", None),
+            ("{\"}", None),
+            ("x", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(balanced_braces_extent(text.as_bytes(), 0), expected, "{text}");
+        }
+    }
+}

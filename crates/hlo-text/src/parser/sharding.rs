@@ -156,7 +156,7 @@ fn word_with_value(
         }
         "metadata" => {
             cursor.bump();
-            metadata_list(cursor, context, &mut words.metadata)?;
+            metadata_list(cursor, context, reader, &mut words.metadata)?;
         }
         "last_tile_dims" => {
             cursor.bump();
@@ -190,17 +190,16 @@ fn subgroup_type(cursor: &mut Cursor<'_>, reader: &MeshReader) -> ParseResult<Su
 fn metadata_list(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
+    reader: &MeshReader,
     list: &mut Vec<Metadata>,
 ) -> ParseResult<()> {
     if cursor.token() != Token::LBrace || cursor.peek() != Token::LBrace {
-        let key = cursor.span();
-        list.push(parse_metadata(cursor, context, key)?);
+        list.push(parse_metadata(cursor, context, reader.key())?);
         return Ok(());
     }
     cursor.bump();
     loop {
-        let key = cursor.span();
-        list.push(parse_metadata(cursor, context, key)?);
+        list.push(parse_metadata(cursor, context, reader.key())?);
         if !cursor.eat(Token::Comma) {
             break;
         }
@@ -351,7 +350,7 @@ fn named(
                 return Err(reader.silent_error(cursor.span(), message));
             }
             cursor.bump();
-            metadata_list(cursor, context, &mut metadata)?;
+            metadata_list(cursor, context, reader, &mut metadata)?;
         }
         cursor.expect(Token::RBrace, "`}` at the end of the sharding")?;
     } else {
@@ -463,7 +462,7 @@ fn sections(
         cursor.bump();
         match key {
             "metadata" => {
-                metadata_list(cursor, context, metadata)?;
+                metadata_list(cursor, context, reader, metadata)?;
                 continue;
             }
             "replicated" | "unreduced" | "manual" => {}

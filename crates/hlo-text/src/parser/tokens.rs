@@ -4,7 +4,7 @@
 //! vocabulary. What a word means depends on where it stands, so the source keeps track of that: names are
 //! expected at the start of instructions and as operands, opcodes after `=` and before `(`.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{Opcode, OperandFormat, ShapeId, Symbol};
 use crate::lexer::{Cursor, Keyword, Token};
 
@@ -121,6 +121,8 @@ pub(crate) struct TokenSource<'p, 's> {
     parens: usize,
     /// The result shape last given, for the literal of a constant.
     shape: Option<ShapeId>,
+    /// Where the operand begins that is being read.
+    operand_start: usize,
     /// Whether header attributes and tables may come.
     in_header: bool,
 }
@@ -151,6 +153,7 @@ impl<'p, 's> TokenSource<'p, 's> {
             bodies,
             parens: 0,
             shape: None,
+            operand_start: 0,
             in_header: entry == Entry::Module,
         }
     }
@@ -175,7 +178,18 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn unexpected(&self) -> Item {
-        self.fail(self.cursor.unexpected(self.expectation()))
+        let mut error = self.cursor.unexpected(self.expectation());
+        if let Some(span) = self.operand_span(error.primary.span) {
+            error = (*error).at(span).boxed();
+        }
+        self.fail(error)
+    }
+
+    /// An operand that goes on unexpectedly is faulty as a whole: from its start to the end of `unexpected`.
+    pub(crate) fn operand_span(&self, unexpected: Span) -> Option<Span> {
+        let within = matches!(self.place_before, Place::Operands)
+            && matches!(self.previous_before, Tok::Name(_) | Tok::Shape(_));
+        within.then(|| Span { start: self.operand_start as u32, end: unexpected.end })
     }
 
     /// Takes the current token as `tok`.
@@ -294,6 +308,9 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_in_operands(&mut self, token: Token) -> Item {
+        if matches!(self.previous, Tok::LParen | Tok::Comma) {
+            self.operand_start = self.cursor.start();
+        }
         match (token, self.previous) {
             (Token::LParen, Tok::Opcode(word)) => self.open_operands(word.opcode),
             (Token::Name, _) => self.take_name(),
@@ -462,6 +479,7 @@ impl Iterator for TokenSource<'_, '_> {
         self.previous_before = self.previous;
         let token = self.cursor.token();
         if token == Token::Eof && !matches!(self.place, Place::Payload(_)) {
+            self.builder.set_lookahead(self.cursor.start() as u32);
             return None;
         }
         let item = match self.place {
@@ -473,8 +491,9 @@ impl Iterator for TokenSource<'_, '_> {
             Place::TopLevel => self.next_at_top_level(token),
             Place::Signature => self.next_in_signature(token),
         };
-        if let Ok((_, tok, _)) = item {
+        if let Ok((start, tok, _)) = item {
             self.previous = tok;
+            self.builder.set_lookahead(start);
         }
         Some(item)
     }

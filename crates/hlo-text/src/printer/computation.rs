@@ -24,7 +24,7 @@ impl Printer<'_> {
         let is_body = scope.depth > 0;
 
         write_blanks(out, 2 * scope.indent);
-        if options.print_entry_keyword && !is_body && module.entry == Some(id) {
+        if options.print_entry_keyword && module.entry == Some(id) {
             out.extend_from_slice(b"ENTRY ");
         }
         if !is_body && !options.is_in_nested_computation {

@@ -14,16 +14,32 @@ pub(crate) fn write_metadata(
     metadata: &Metadata,
     options: &PrintOptions,
 ) {
-    out.push(b'{');
-    let start = out.len();
     let metadata = match options.print_inline_stack_frames {
         true => with_inline_frame(metadata, &module.header.stack_frames),
         false => Cow::Borrowed(metadata),
     };
-    for &field in MetadataField::ALL {
-        if options.print_metadata_only_op_name && field != MetadataField::OpName {
-            continue;
-        }
+    let (fields, unknown) = match options.print_metadata_only_op_name {
+        true => (&[MetadataField::OpName][..], false),
+        false => (MetadataField::ALL, true),
+    };
+    write_fields(out, module, &metadata, fields, unknown);
+}
+
+/// Appends all metadata with its braces, whatever the options: in shardings XLA does not look at them.
+pub(crate) fn write_all_metadata(out: &mut Vec<u8>, module: &Module, metadata: &Metadata) {
+    write_fields(out, module, metadata, MetadataField::ALL, true);
+}
+
+fn write_fields(
+    out: &mut Vec<u8>,
+    module: &Module,
+    metadata: &Metadata,
+    fields: &[MetadataField],
+    write_unknown: bool,
+) {
+    out.push(b'{');
+    let start = out.len();
+    for &field in fields {
         match field.kind() {
             MetadataFieldKind::String => {
                 let Some(symbol) = metadata.string(field) else { continue };
@@ -54,7 +70,7 @@ pub(crate) fn write_metadata(
             }
         }
     }
-    if let Some(extra) = metadata.extra.as_deref().filter(|_| !options.print_metadata_only_op_name) {
+    if let Some(extra) = metadata.extra.as_deref().filter(|_| write_unknown) {
         for &unknown in &extra.unknown {
             write_blank(out, start);
             out.extend_from_slice(module.strings().get(unknown));

@@ -1,6 +1,6 @@
 //! `sharding=` and the meshes in it.
 
-use super::metadata::write_metadata;
+use super::metadata::write_all_metadata;
 use super::options::PrintOptions;
 use crate::ir::{
     AxisRef, DimensionSharding, Iota, Mesh, MeshDevices, Metadata, Module, NamedSharding, Sharding,
@@ -45,7 +45,7 @@ fn write_single(out: &mut Vec<u8>, module: &Module, sharding: &SingleSharding, o
             if !metadata.is_empty() {
                 out.extend_from_slice(b", metadata={");
                 write_separated(out, b", ", metadata, |out, metadata| {
-                    write_metadata(out, module, metadata, options);
+                    write_all_metadata(out, module, metadata);
                 });
                 out.push(b'}');
             }
@@ -70,12 +70,12 @@ fn write_single(out: &mut Vec<u8>, module: &Module, sharding: &SingleSharding, o
         [] => {}
         [only] => {
             out.extend_from_slice(b" metadata=");
-            write_metadata(out, module, only, options);
+            write_all_metadata(out, module, only);
         }
         several => {
             out.extend_from_slice(b" metadata={");
             write_separated(out, b", ", several, |out, metadata| {
-                write_metadata(out, module, metadata, options);
+                write_all_metadata(out, module, metadata);
             });
             out.push(b'}');
         }

@@ -3,12 +3,13 @@
 use crate::ir::{ArrayShape, AttrKey as K, ElementType, Shape, ShapeId};
 
 use super::Inferred;
-use super::data_movement::{arrays_as_they_are, same_array_as};
+use super::data_movement::{arrays_as_they_are, same_as};
 use super::error::{ShapeError, ShapeResult};
 use super::rule::Rule;
 use super::types::{Dimension, TypeMatch, array_text, dimension, dimensions, make, scalar};
 
-/// How many participants share an array along a dimension: as the stated shape says, else the group size.
+/// How many participants share an array along a dimension, as the stated shape says: it has operand 0's share or
+/// the whole.
 fn shard_count(
     rule: &Rule<'_>,
     stated: Option<ShapeId>,
@@ -16,20 +17,19 @@ fn shard_count(
     along: usize,
 ) -> ShapeResult<i64> {
     let first = rule.array(0)?;
-    let stated = stated.map(|id| rule.elements(id)[..].first().copied());
-    let result = stated.flatten().and_then(|id| rule.module.shape(id).as_array());
+    let stated = stated.and_then(|id| rule.elements(id).first().copied());
+    let result = stated.and_then(|id| rule.module.shape(id).as_array());
     let Some(result) = result.filter(|result| result.rank() > along) else {
-        return group_size(rule).ok_or_else(|| {
-            ShapeError::not_inferable(format!(
-                "how many participants {} has is not known here: the shape must be stated",
-                rule.opcode()
-            ))
-        });
+        return Err(ShapeError::not_inferable(format!(
+            "how many participants {} has is known from its shape only: it must be stated",
+            rule.opcode()
+        )));
     };
     let (operand, result) = (dimension(first, along), dimension(result, along));
     let (whole, part) = if whole_is_result { (result, operand) } else { (operand, result) };
-    if whole.is_unbounded() || part.is_unbounded() || whole.size <= 0 || part.size <= 0 {
-        return Ok(group_size(rule).unwrap_or(1));
+    // Nothing follows from unbounded and empty dimensions, and any number goes.
+    if whole.size <= 0 || part.size <= 0 {
+        return Ok(1);
     }
     Ok(whole.size / part.size + i64::from(whole.size % part.size != 0))
 }
@@ -151,23 +151,18 @@ pub(super) fn all_to_all(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         }
         return Ok(Inferred::tuple(ids));
     }
-    let along = along(rule)?;
+    along(rule)?;
     if dimensions(first).any(|dim| dim.dynamic && !dim.is_unbounded()) {
         let message = format!("all-to-all along a dimension can't take {}", array_text(first));
         return Err(ShapeError::operand(0, message));
     }
-    let dim = dimension(first, along);
-    let count = group_size(rule).unwrap_or(1);
-    if !dim.is_unbounded() && dim.size.checked_rem(count) != Some(0) {
-        let message = format!("dimension {along} of {} is no multiple of {count}", array_text(first));
-        return Err(ShapeError::operand(0, message));
-    }
+    // What each participant gives away comes back from the others.
     Ok(Inferred::Array(make(first.element_type, dimensions(first))))
 }
 
 /// `collective-permute`; with slice sizes it writes into its second operand.
 pub(super) fn collective_permute(rule: &Rule<'_>) -> ShapeResult<Inferred> {
-    if is_in_place(rule) { same_array_as(rule, 1) } else { arrays_as_they_are(rule) }
+    if is_in_place(rule) { same_as(rule, 1) } else { arrays_as_they_are(rule) }
 }
 
 fn is_in_place(rule: &Rule<'_>) -> bool {
@@ -177,9 +172,12 @@ fn is_in_place(rule: &Rule<'_>) -> bool {
 /// `collective-permute-start`: what goes in, what comes out, and the context the stated shape has.
 pub(super) fn collective_permute_start(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let mut elements = if is_in_place(rule) {
-        vec![same_array_as(rule, 0)?, same_array_as(rule, 1)?]
+        vec![same_as(rule, 0)?, same_as(rule, 1)?]
     } else {
-        arrays_as_they_are(rule)?;
+        // Several operands, unlike one, may be tuples.
+        if rule.operand_count() <= 1 {
+            rule.array(0)?;
+        }
         let whole = || rule.one_or_tuple(rule.request.operands);
         vec![whole(), whole()]
     };
@@ -343,9 +341,4 @@ pub(super) fn rng_bit_generator(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         }
     }
     Ok(Inferred::Existing(stated))
-}
-
-/// How many participants a group has; `None` if the text leaves it to the run.
-fn group_size(_rule: &Rule<'_>) -> Option<i64> {
-    None
 }

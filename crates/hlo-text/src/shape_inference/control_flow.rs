@@ -135,15 +135,17 @@ fn either_dynamic(rule: &Rule<'_>, ids: &[ShapeId], depth: usize) -> ShapeResult
     }
 }
 
-/// The result of the computation of attribute `key`, whose parameters must go with the operands.
-fn applied(rule: &Rule<'_>, key: K) -> ShapeResult<Inferred> {
+/// The result of the computation of attribute `key`, whose parameters must go with the operands. Operands beyond
+/// the parameters are an error only if `exact`.
+fn applied(rule: &Rule<'_>, key: K, exact: bool) -> ShapeResult<Inferred> {
     let computation = rule.computation(key)?;
-    if computation.arity() != rule.operand_count() {
+    let (arity, count) = (computation.arity(), rule.operand_count());
+    if arity > count || exact && arity < count {
         let message = format!(
             "the computation takes {} parameters, but {} has {} operands",
-            computation.arity(),
+            arity,
             rule.opcode(),
-            rule.operand_count()
+            count
         );
         return Err(ShapeError::attribute(key, message));
     }
@@ -163,12 +165,12 @@ fn applied(rule: &Rule<'_>, key: K) -> ShapeResult<Inferred> {
 
 /// `call(arguments...)`
 pub(super) fn call(rule: &Rule<'_>) -> ShapeResult<Inferred> {
-    applied(rule, K::ToApply)
+    applied(rule, K::ToApply, true)
 }
 
 /// `fusion(arguments...)`
 pub(super) fn fusion(rule: &Rule<'_>) -> ShapeResult<Inferred> {
-    applied(rule, K::Calls)
+    applied(rule, K::Calls, false)
 }
 
 /// `get-tuple-element(tuple)`

@@ -84,7 +84,8 @@ pub(super) fn convolution(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         ("the kernel's output features", kernel_output.size, 1, K::FeatureGroupCount, feature_groups),
         ("the batch size", batch.size, 0, K::BatchGroupCount, batch_groups),
     ] {
-        if size.checked_rem(groups) != Some(0) {
+        let unbounded = size == crate::ir::UNBOUNDED;
+        if size.checked_rem(groups) != Some(0) || unbounded && groups > 1 {
             let message =
                 format!("{what}, {size}, must be a multiple of {}={groups}: {}", key.name(), shapes());
             return Err(ShapeError::operand(operand, message));
@@ -94,7 +95,7 @@ pub(super) fn convolution(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     {
         let message = format!(
             "{} input features in {feature_groups} groups don't go with {kernel_input} of the kernel: {}",
-            features.size,
+            features,
             shapes()
         );
         return Err(ShapeError::operand(0, message));

@@ -178,7 +178,7 @@ pub(super) fn ragged_dot(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         return wrong(format!(
             "group dimension {index} of {} must have {} elements, as many as there are groups",
             array_text(rhs.array),
-            group_count.size
+            group_count
         ));
     }
 

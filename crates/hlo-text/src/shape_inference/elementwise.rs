@@ -150,24 +150,23 @@ pub(super) fn binary(rule: &Rule<'_>, types: BinaryTypes) -> ShapeResult<Inferre
     }
     let common = common_type(rule, lhs.element_type, rhs.element_type)?;
     let result_type = match (types, common) {
-        (BinaryTypes::Complex, ElementType::F32) => ElementType::C64,
-        (BinaryTypes::Complex, ElementType::F64) => ElementType::C128,
-        (BinaryTypes::Complex, other) => {
-            let message = format!(
-                "complex numbers are made of f32 or f64, not of {} ({})",
-                other.name(),
-                array_text(lhs)
-            );
-            return Err(ShapeError::operand(0, message));
-        }
+        (BinaryTypes::Complex, _) => match (lhs.element_type, rhs.element_type) {
+            (ElementType::F32, ElementType::F32) => ElementType::C64,
+            (ElementType::F64, ElementType::F64) => ElementType::C128,
+            _ => {
+                let message = format!(
+                    "complex numbers are made of two f32 or two f64, not of {} and {}",
+                    array_text(lhs),
+                    array_text(rhs)
+                );
+                return Err(ShapeError::operand(0, message));
+            }
+        },
         (BinaryTypes::Compare, _) => ElementType::Pred,
         _ => common,
     };
     let all_bounded = |array: &ArrayShape| !dimensions(array).any(Dimension::is_unbounded);
     if lhs.dimensions == rhs.dimensions && all_bounded(lhs) {
-        if lhs.element_type == result_type && lhs.dynamic == rhs.dynamic {
-            return Ok(Inferred::Existing(rule.operand(0)?));
-        }
         let mut result = with_type(lhs.clone(), result_type);
         for (mark, &other) in result.dynamic.iter_mut().zip(&rhs.dynamic) {
             *mark |= other;
@@ -236,7 +235,8 @@ pub(super) fn select(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     }
     let scalar = pred.rank() == 0;
     let fits = |value| arrays_compatible(pred, value, TypeMatch::Ignored);
-    if !scalar && !(fits(on_true) && fits(on_false)) {
+    let mut values = [on_true, on_false].into_iter();
+    if !scalar && !values.all(fits) {
         let message = format!(
             "select's predicate {} must be a scalar or have the dimensions of the values {} and {}",
             array_text(pred),

@@ -45,8 +45,8 @@ impl Indices {
 
     /// `map` has an entry for each component of an index vector, all different and below `rank`.
     fn check_map(&self, key: K, map: &[i64], rank: usize) -> ShapeResult<()> {
-        let components = self.expanded[self.vector].size;
-        if !sizes_agree(map.len() as i64, components) {
+        let components = self.expanded[self.vector];
+        if !sizes_agree(map.len() as i64, components.size) {
             let message = format!(
                 "{}={} has {} entries, but index vectors have {components} components",
                 key.name(),
@@ -274,12 +274,8 @@ fn check_scatter_pair(
     let scattered = dimensions(update).zip(&is_window).filter(|(_, is_window)| !**is_window);
     for ((dim, _), wanted) in scattered.zip(indices.batch()) {
         if !sizes_agree(dim.size, wanted.size) {
-            let message = format!(
-                "the updates {} have {} where the indices have {}",
-                array_text(update),
-                dim.size,
-                wanted.size
-            );
+            let message =
+                format!("the updates {} have {} where the indices have {}", array_text(update), dim, wanted);
             return Err(ShapeError::operand(update_operand, message));
         }
     }

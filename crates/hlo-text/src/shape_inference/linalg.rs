@@ -204,7 +204,7 @@ pub(super) fn batch_norm(rule: &Rule<'_>, kind: BatchNorm) -> ShapeResult<Inferr
             let message = format!(
                 "operand {index} of {} must have an element for each of the {} features of {}, but is {}",
                 rule.opcode(),
-                features.size,
+                features,
                 array_text(operand),
                 array_text(array)
             );

@@ -163,7 +163,7 @@ fn as_the_parser(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         Opcode::OptBarrier => Err(must_be_stated(rule.opcode())),
         // XLA takes the scale of the left side for the right side.
         Opcode::ScaledDot => dot::dot(rule, 2),
-        Opcode::ReduceWindow => reduction::reduce_window(rule, 1),
+        Opcode::ReduceWindow => reduction::reduce_window_of_first(rule),
         Opcode::Map => reduction::map(rule, Some(rule.ints(AttrKey::Dimensions)?)),
         _ => by_opcode(rule),
     }
@@ -243,7 +243,7 @@ fn by_opcode(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         O::Gather => gather_scatter::gather(rule),
         O::Scatter => gather_scatter::scatter(rule),
         O::Reduce => reduction::reduce(rule),
-        O::ReduceWindow => reduction::reduce_window_of_all(rule),
+        O::ReduceWindow => reduction::reduce_window(rule),
         O::SelectAndScatter => reduction::select_and_scatter(rule),
         O::Map => reduction::map(rule, None),
         O::Sort => reduction::sort(rule),

@@ -170,20 +170,28 @@ pub(super) fn reduce(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     Ok(reducer.shape(reducer.types.iter().map(|&element_type| make(element_type, kept.iter().copied()))))
 }
 
-/// `reduce-window(inputs..., initial values...)`. Without a stated shape XLA looks at operands 0 and 1 alone.
-pub(super) fn reduce_window(rule: &Rule<'_>, inputs: usize) -> ShapeResult<Inferred> {
+/// The arrays of window results of the first `inputs` operands, and what the reducer gives.
+fn window_results(rule: &Rule<'_>, inputs: usize) -> ShapeResult<(Vec<ArrayShape>, Reducer)> {
     let (arrays, accumulators, reducer) = reduction(rule, 0..inputs, inputs)?;
     let mut results = Vec::with_capacity(arrays.len());
     for (array, accumulator) in arrays.iter().zip(&accumulators) {
         let base: Vec<Dimension> = dimensions(array).collect();
         results.push(window_result(&base, rule.window(), accumulator.initial)?);
     }
+    Ok((results, reducer))
+}
+
+/// `reduce-window(inputs..., initial values...)`
+pub(super) fn reduce_window(rule: &Rule<'_>) -> ShapeResult<Inferred> {
+    let (results, reducer) = window_results(rule, check_even(rule)?)?;
     Ok(reducer.shape(results.into_iter()))
 }
 
-/// `reduce-window` with all its inputs.
-pub(super) fn reduce_window_of_all(rule: &Rule<'_>) -> ShapeResult<Inferred> {
-    reduce_window(rule, check_even(rule)?)
+/// `reduce-window` as XLA's parser sees it: operand 0, initial value 1, an array even if the reducer gives a
+/// tuple of one.
+pub(super) fn reduce_window_of_first(rule: &Rule<'_>) -> ShapeResult<Inferred> {
+    let (mut results, _) = window_results(rule, 1)?;
+    Ok(Inferred::Array(results.swap_remove(0)))
 }
 
 /// `select-and-scatter(operand, source, initial value)`
@@ -268,14 +276,13 @@ pub(super) fn map(rule: &Rule<'_>, numbers: Option<&[i64]>) -> ShapeResult<Infer
     let Some(result_type) = as_scalar(computation.result) else {
         return wrong(format!("the computation must give a scalar, not {}", rule.text(computation.result)));
     };
-    for (index, parameter) in computation.parameters().enumerate() {
-        // XLA compares all of them with the operand that gives the dimensions.
-        let fits = as_scalar(parameter).is_some_and(|it| same_type_or_floats(it, reference.element_type));
+    for (index, (parameter, array)) in computation.parameters().zip(&arrays).enumerate() {
+        let fits = as_scalar(parameter).is_some_and(|it| same_type_or_floats(it, array.element_type));
         if !fits {
             return wrong(format!(
-                "parameter {index} of the computation is {}, but the operands' elements are {}",
+                "parameter {index} of the computation is {}, but operand {index} has elements of {}",
                 rule.text(parameter),
-                reference.element_type.name()
+                array_text(array)
             ));
         }
     }
@@ -315,7 +322,7 @@ pub(super) fn scan(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     }
     let input = rule.array(0)?;
     let along = rule.dimension_index(K::Dimensions, rule.first_int(K::Dimensions)?, input.rank())?;
-    let length = dimension(input, along);
+    let length = Dimension::fixed(input.dimensions[along]);
     let computation: Signature<'_> = rule.computation(K::ToApply)?;
     let stack = |id: ShapeId| -> ShapeResult<Inferred> {
         let fits = rule.module.shape(id).as_array().filter(|array| along <= array.rank());
@@ -323,9 +330,16 @@ pub(super) fn scan(rule: &Rule<'_>) -> ShapeResult<Inferred> {
             let message = format!("scan can't stack {} along dimension {along}", rule.text(id));
             return Err(ShapeError::attribute(K::ToApply, message));
         };
-        let mut dims: Vec<Dimension> = dimensions(array).collect();
-        dims.insert(along, length);
-        Ok(Inferred::Array(make(array.element_type, dims)))
+        // XLA would make static dimensions of negative size.
+        if length.is_unbounded() || dimensions(array).any(Dimension::is_unbounded) {
+            let message = format!(
+                "scan can't stack unbounded dimensions: {} along {}",
+                rule.text(id),
+                array_text(input)
+            );
+            return Err(ShapeError::attribute(K::ToApply, message));
+        }
+        Ok(Inferred::Array(stacked(array, along, length)))
     };
     match rule.module.shape(computation.result) {
         Shape::Tuple(elements) => {
@@ -341,4 +355,21 @@ pub(super) fn scan(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         _ if carries > 0 => Ok(Inferred::Existing(computation.result)),
         _ => stack(computation.result),
     }
+}
+
+/// `length` arrays one after the other along a new dimension `along`: sizes are static, and the new dimension
+/// lies just outside the one it displaces, innermost if there is none.
+fn stacked(array: &ArrayShape, along: usize, length: Dimension) -> ArrayShape {
+    let mut dims: Vec<Dimension> = array.dimensions.iter().map(|&size| Dimension::fixed(size)).collect();
+    dims.insert(along, length);
+    let mut result = make(array.element_type, dims);
+    let order = array.layout.as_ref().map(|layout| &layout.minor_to_major);
+    if let (Some(order), Some(layout)) = (order, &mut result.layout) {
+        let number = along as i64;
+        let mut moved: Vec<i64> = order.iter().map(|&dim| dim + i64::from(dim >= number)).collect();
+        let place = order.iter().position(|&dim| dim == number).map_or(0, |displaced| displaced + 1);
+        moved.insert(place, number);
+        layout.minor_to_major = moved;
+    }
+    result
 }

@@ -35,6 +35,16 @@ impl Dimension {
     }
 }
 
+impl std::fmt::Display for Dimension {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.is_unbounded(), self.dynamic) {
+            (true, _) => f.write_str("?"),
+            (false, true) => write!(f, "<={}", self.size),
+            (false, false) => write!(f, "{}", self.size),
+        }
+    }
+}
+
 /// The dimension `index` of `array`.
 pub(super) fn dimension(array: &ArrayShape, index: usize) -> Dimension {
     Dimension { size: array.dimensions[index], dynamic: array.dynamic[index] }
@@ -166,7 +176,10 @@ pub(super) fn higher_precision(a: ElementType, b: ElementType) -> Option<Element
     let rank = |element_type: ElementType| {
         let (exponent, significand) = float_format(element_type);
         let component = element_type.complex_component();
-        let bits = component.unwrap_or(element_type).bits();
+        let bits = match element_type {
+            ElementType::Pred => 1,
+            _ => component.unwrap_or(element_type).bits(),
+        };
         (component.is_some(), exponent, significand, bits, element_type.class() == ElementClass::Signed)
     };
     match rank(a).cmp(&rank(b)) {

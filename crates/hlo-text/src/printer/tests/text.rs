@@ -7,7 +7,7 @@ use crate::ir::{Metadata, Shape};
 fn default_text() {
     assert_eq!(
         reduction().text(&PrintOptions::default()),
-        "HloModule m.1\n\
+        "HloModule m.1, entry_computation_layout={(f32[])->f32[]}\n\
          \n\
          %sum.3 (x.1: f32[], y.1: f32[]) -> f32[] {\n\
          \x20 %x.1 = f32[] parameter(0)\n\
@@ -92,8 +92,11 @@ fn single_options() {
         assert_eq!(text.lines().filter(|line| line.ends_with('{')).nth(1), Some(*head));
     }
     assert!(b.text(&with(|o| o.print_parameter_number = false)).contains(" parameter()\n"));
-    assert!(b.text(&with(|o| o.indent_amount = 1)).starts_with("  HloModule m.1\n\n  %sum.3 "));
-    assert!(b.text(&with(|o| o.print_ids = false)).starts_with("HloModule \n\n%(x: f32[], y: f32[]) -> "));
+    let layout = "entry_computation_layout={(f32[])->f32[]}";
+    let indented = format!("  HloModule m.1, {layout}\n\n  %sum.3 ");
+    assert!(b.text(&with(|o| o.indent_amount = 1)).starts_with(&indented));
+    let anonymous = format!("HloModule , {layout}\n\n%(x: f32[], y: f32[]) -> ");
+    assert!(b.text(&with(|o| o.print_ids = false)).starts_with(&anonymous));
 }
 
 #[test]

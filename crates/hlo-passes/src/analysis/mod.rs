@@ -1,0 +1,28 @@
+//! What passes want to know about a module.
+
+mod call_graph;
+mod comparison;
+mod post_order;
+
+pub use call_graph::{CallContext, CallGraph, Contexts};
+pub use comparison::{comparison_type, default_comparison_type};
+pub use post_order::PostOrder;
+
+use hlo_text::ir::{ComputationId, InstructionId};
+
+use crate::edit::Editor;
+
+/// Visits all instructions of `computations`, each computation in post-order.
+pub(crate) fn in_post_order_of_all(
+    edit: &Editor<'_>,
+    computations: &[ComputationId],
+    mut visit: impl FnMut(InstructionId),
+) {
+    let mut order = PostOrder::default();
+    let mut instructions = Vec::new();
+    for &computation in computations {
+        instructions.clear();
+        order.append(edit, computation, &mut instructions);
+        instructions.iter().copied().for_each(&mut visit);
+    }
+}

@@ -1,0 +1,135 @@
+//! Adding the instructions passes add most.
+
+use hlo_text::ir::words::{ComparisonDirection, ComparisonType};
+use hlo_text::ir::{
+    Attr, AttrKey, AttrValue, ComputationId, ElementType, InstructionId, Literal, NewInstruction, Opcode,
+    Shape, ShapeId, Value,
+};
+
+use super::Editor;
+use crate::analysis::default_comparison_type;
+use crate::pass::{PassError, PassResult};
+
+impl Editor<'_> {
+    /// Adds an instruction of a stated shape.
+    pub fn add(
+        &mut self,
+        parent: ComputationId,
+        opcode: Opcode,
+        shape: ShapeId,
+        operands: &[InstructionId],
+        attributes: &[Attr],
+    ) -> InstructionId {
+        let new = NewInstruction { attributes, ..NewInstruction::new(opcode, shape, operands) };
+        self.add_instruction(parent, new)
+    }
+
+    /// Adds `constant(value)` of a scalar type.
+    ///
+    /// # Errors
+    /// The type has no values.
+    pub fn add_scalar_constant(
+        &mut self,
+        parent: ComputationId,
+        element_type: ElementType,
+        value: i64,
+    ) -> PassResult<InstructionId> {
+        let literal = Literal::scalar(self.module.shapes_mut(), element_type, value);
+        let literal = literal.ok_or_else(|| {
+            PassError::new(format!("there are no constants of type {}", element_type.name()))
+        })?;
+        Ok(self.add_constant(parent, literal))
+    }
+
+    /// Adds a constant.
+    pub fn add_constant(&mut self, parent: ComputationId, literal: Literal) -> InstructionId {
+        let shape = literal.shape;
+        let literal = Some(self.add_literal(literal));
+        self.add_instruction(
+            parent,
+            NewInstruction { literal, ..NewInstruction::new(Opcode::Constant, shape, &[]) },
+        )
+    }
+
+    /// Adds `compare`.
+    pub fn add_compare(
+        &mut self,
+        parent: ComputationId,
+        shape: ShapeId,
+        operands: [InstructionId; 2],
+        direction: ComparisonDirection,
+        comparison: ComparisonType,
+    ) -> InstructionId {
+        let attributes = [
+            Attr { key: AttrKey::Direction, value: AttrValue::Word(direction.word()) },
+            Attr { key: AttrKey::ComparisonType, value: AttrValue::Word(comparison.word()) },
+        ];
+        // A default is not written down, as the parser has it.
+        let default = self.element_type(operands[0]).and_then(default_comparison_type);
+        let written = if default == Some(comparison) { 1 } else { 2 };
+        self.add(parent, Opcode::Compare, shape, &operands, &attributes[..written])
+    }
+
+    /// Adds `custom-call` with an empty opaque and the original interface.
+    pub fn add_custom_call(
+        &mut self,
+        parent: ComputationId,
+        shape: ShapeId,
+        operands: &[InstructionId],
+        target: &str,
+    ) -> InstructionId {
+        let target = self.intern(target);
+        let attributes = [Attr { key: AttrKey::CustomCallTarget, value: AttrValue::String(target) }];
+        self.add(parent, Opcode::CustomCall, shape, operands, &attributes)
+    }
+
+    /// Adds `tuple`.
+    pub fn add_tuple(&mut self, parent: ComputationId, elements: &[InstructionId]) -> InstructionId {
+        let shapes: Vec<ShapeId> = elements.iter().map(|&id| self.instruction(id).shape).collect();
+        let shape = self.tuple_shape(&shapes);
+        self.add(parent, Opcode::Tuple, shape, elements, &[])
+    }
+
+    /// Adds `get-tuple-element` beside its operand.
+    ///
+    /// # Errors
+    /// The operand is no tuple or has no such element.
+    pub fn add_get_tuple_element(&mut self, tuple: InstructionId, index: usize) -> PassResult<InstructionId> {
+        let element = self.shape_of(tuple).as_tuple().and_then(|elements| elements.get(index)).copied();
+        let Some(shape) = element else {
+            return Err(PassError::at(self, tuple, format!("its shape has no tuple element {index}")));
+        };
+        let attributes = [Attr { key: AttrKey::Index, value: AttrValue::Int(index as i64) }];
+        let parent = self.instruction(tuple).parent;
+        Ok(self.add(parent, Opcode::GetTupleElement, shape, &[tuple], &attributes))
+    }
+
+    /// Adds `select` beside its operands, shaped like `on_true`.
+    pub fn add_select(
+        &mut self,
+        predicate: InstructionId,
+        on_true: InstructionId,
+        on_false: InstructionId,
+    ) -> InstructionId {
+        let instruction = self.instruction(on_true);
+        let (parent, shape) = (instruction.parent, instruction.shape);
+        self.add(parent, Opcode::Select, shape, &[predicate, on_true, on_false], &[])
+    }
+
+    /// Adds `broadcast` of a scalar to a shape.
+    pub fn add_broadcast_of_scalar(&mut self, scalar: InstructionId, shape: ShapeId) -> InstructionId {
+        let dimensions = AttrValue::Value(self.intern_value(Value::Ints(Vec::new())));
+        let parent = self.instruction(scalar).parent;
+        let attributes = [Attr { key: AttrKey::Dimensions, value: dimensions }];
+        self.add(parent, Opcode::Broadcast, shape, &[scalar], &attributes)
+    }
+
+    /// The id of the shape with another element type in every array.
+    pub fn with_element_type(&mut self, shape: ShapeId, element_type: ElementType) -> ShapeId {
+        let changed = match self.shape(shape) {
+            Shape::Array(array) => Shape::Array(hlo_text::ir::ArrayShape { element_type, ..array.clone() }),
+            _ => return shape,
+        };
+        self.intern_shape(changed)
+    }
+}

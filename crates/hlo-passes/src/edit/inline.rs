@@ -1,0 +1,166 @@
+//! Replacing a call by the body of what it calls.
+
+use hlo_text::ir::{AttrKey, AttrValue, ComputationId, InstructionId, Metadata, Opcode, Value};
+
+use super::{Editor, ReplaceOptions};
+use crate::pass::{PassError, PassResult};
+use crate::{Map, Set};
+
+/// The longest `op_name` that is made by putting a call's before an instruction's, in bytes.
+const MAX_OP_NAME_BYTES: usize = 1024;
+
+/// What marks a composite call; its body, once inlined, is none.
+const COMPOSITE_ATTRIBUTES: [&[u8]; 3] = [b"composite.attributes", b"composite.name", b"composite.version"];
+
+/// What became of each instruction of the callee.
+pub type InlinedInstructions = Map<InstructionId, InstructionId>;
+
+impl Editor<'_> {
+    /// Replaces a `call` by a copy of the computation it calls (XLA's `CallInliner::Inline`). The computation
+    /// stays.
+    ///
+    /// The copies run after the call's control predecessors, and what the call had to precede runs after the new
+    /// root. The call's `op_name` is put before those of the copies and, in place, of what they call; its original
+    /// value before theirs.
+    ///
+    /// # Errors
+    /// It is no call, or the call's shape doesn't fit the computation.
+    pub fn inline_call(&mut self, call: InstructionId) -> PassResult<InlinedInstructions> {
+        let callee = match self.instruction(call).opcode {
+            Opcode::Call => self.called(call, AttrKey::ToApply),
+            _ => None,
+        };
+        let Some(callee) = callee else {
+            return Err(PassError::at(self, call, "only a `call` can be inlined"));
+        };
+        let caller = self.instruction(call).parent;
+        if self.flag(call, AttrKey::IsComposite) {
+            self.drop_composite_attributes(call);
+        }
+        let predecessors = self.control_predecessors(call).to_vec();
+        let op_name = self.op_name(call).map(<[u8]>::to_vec).unwrap_or_default();
+        let mut named = Set::default();
+        let mut copies = InlinedInstructions::default();
+        let mut operands = Vec::new();
+        for instruction in self.accept_order(callee) {
+            let number = self.instruction(instruction).parameter_number as usize;
+            if self.instruction(instruction).opcode == Opcode::Parameter {
+                let Some(&operand) = self.operands(call).get(number) else {
+                    return Err(PassError::at(
+                        self,
+                        call,
+                        format!("the callee's parameter {number} has no operand"),
+                    ));
+                };
+                copies.insert(instruction, operand);
+                continue;
+            }
+            operands.clear();
+            operands.extend(self.operands(instruction).iter().map(|operand| copies[operand]));
+            let copy = self.copy_instruction(instruction, caller, &operands);
+            copies.insert(instruction, copy);
+            for predecessor in self.control_predecessors(instruction).to_vec() {
+                self.add_control_dependency(copies[&predecessor], copy);
+            }
+            for &predecessor in &predecessors {
+                self.add_control_dependency(predecessor, copy);
+            }
+            self.prefix_op_names(copy, &op_name, &mut named);
+        }
+        let root = copies[&self.computation(callee).root];
+        self.relay_control_edges(call, root);
+        let options = ReplaceOptions { copy_original_value: false, ..ReplaceOptions::default() };
+        self.replace_with(call, root, options)?;
+        Ok(copies)
+    }
+
+    /// Moves the control edges of a call to its inlined root. A root that was there before, an operand of the call,
+    /// can't run after what needs it; then the edges skip it.
+    fn relay_control_edges(&mut self, call: InstructionId, root: InstructionId) {
+        let predecessors = self.control_predecessors(call).to_vec();
+        let successors = self.control_successors(call).to_vec();
+        self.drop_control_dependencies(call);
+        for &predecessor in &predecessors {
+            if predecessor != root && !self.depends_on(predecessor, root) {
+                self.add_control_dependency(predecessor, root);
+            } else {
+                for &successor in &successors {
+                    self.add_control_dependency(predecessor, successor);
+                }
+            }
+        }
+        for &successor in &successors {
+            self.add_control_dependency(root, successor);
+        }
+    }
+
+    /// Whether `later` needs `earlier`, directly or not.
+    pub fn depends_on(&self, later: InstructionId, earlier: InstructionId) -> bool {
+        let mut seen = Set::from_iter([later]);
+        let mut stack = vec![later];
+        while let Some(id) = stack.pop() {
+            if id == earlier {
+                return true;
+            }
+            let needed = self.operands(id).iter().chain(self.control_predecessors(id));
+            stack.extend(needed.filter(|&&id| seen.insert(id)));
+        }
+        false
+    }
+
+    fn op_name(&self, id: InstructionId) -> Option<&[u8]> {
+        let metadata = self.metadata(self.instruction(id).metadata?);
+        metadata.op_name.map(|name| self.strings().get(name))
+    }
+
+    /// Removes the marks of a composite from a call's frontend attributes.
+    fn drop_composite_attributes(&mut self, call: InstructionId) {
+        let Some(Value::FrontendAttributes(entries)) = self.value_of(call, AttrKey::FrontendAttributes)
+        else {
+            return;
+        };
+        let kept = entries
+            .iter()
+            .copied()
+            .filter(|(key, _)| !COMPOSITE_ATTRIBUTES.contains(&self.strings().get(*key)));
+        let kept: Vec<_> = kept.collect();
+        let value =
+            (!kept.is_empty()).then(|| AttrValue::Value(self.intern_value(Value::FrontendAttributes(kept))));
+        self.set_attribute(call, AttrKey::FrontendAttributes, value);
+    }
+
+    /// Puts `prefix/` before the `op_name` of an instruction and of all in the computations it calls, but in none of
+    /// those in `done`. Names that begin with the prefix already stay, and those that would become too long.
+    fn prefix_op_names(&mut self, id: InstructionId, prefix: &[u8], done: &mut Set<ComputationId>) {
+        if prefix.is_empty() {
+            return;
+        }
+        let mut pending = Vec::new();
+        self.for_each_called_computation(id, |callee| pending.push(callee));
+        self.prefix_op_name(id, prefix);
+        while let Some(computation) = pending.pop() {
+            if !done.insert(computation) {
+                continue;
+            }
+            for id in self.live_instructions(computation).collect::<Vec<_>>() {
+                self.for_each_called_computation(id, |callee| pending.push(callee));
+                self.prefix_op_name(id, prefix);
+            }
+        }
+    }
+
+    fn prefix_op_name(&mut self, id: InstructionId, prefix: &[u8]) {
+        let name = self.op_name(id).unwrap_or_default();
+        let joined = match name {
+            [] => prefix.to_vec(),
+            name if name.starts_with(prefix) => return,
+            name if prefix.len() + 1 + name.len() > MAX_OP_NAME_BYTES => return,
+            name => [prefix, b"/", name].concat(),
+        };
+        let joined = self.intern(joined);
+        let metadata = self.instruction(id).metadata.map(|metadata| self.metadata(metadata).clone());
+        let metadata = Metadata { op_name: Some(joined), ..metadata.unwrap_or_default() };
+        let metadata = self.intern_metadata(metadata);
+        self.set_metadata(id, Some(metadata));
+    }
+}

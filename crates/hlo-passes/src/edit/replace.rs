@@ -1,0 +1,281 @@
+//! Replacing and removing instructions by XLA's rules.
+
+use std::collections::VecDeque;
+
+use hlo_text::ir::{AttrDefault, AttrKey, AttrKind, AttrValue, ComputationId, InstructionId, Opcode, Value};
+
+use super::Editor;
+use crate::pass::{PassError, PassResult};
+use crate::{Map, Set};
+
+/// What [`Editor::replace_with`] does beside moving the uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplaceOptions {
+    /// Nothing happens if both instructions have shardings and these differ.
+    pub preserve_sharding: bool,
+    /// The new instruction takes over the control edges; otherwise nothing happens if there are any.
+    pub relay_control_dependencies: bool,
+    /// Operands that become dead are removed as well.
+    pub remove_dead_operands: bool,
+    /// Shapes may differ.
+    pub allow_other_shape: bool,
+    /// The new instruction gets the old one's original value, if it has one.
+    pub copy_original_value: bool,
+}
+
+impl Default for ReplaceOptions {
+    /// What XLA's `ReplaceInstruction(old, new)` does.
+    fn default() -> Self {
+        Self {
+            preserve_sharding: false,
+            relay_control_dependencies: false,
+            remove_dead_operands: true,
+            allow_other_shape: false,
+            copy_original_value: true,
+        }
+    }
+}
+
+impl Editor<'_> {
+    /// Replaces `old` by `new` (XLA's `ReplaceInstruction`) and says whether it did: an instruction with control
+    /// edges is left alone.
+    ///
+    /// Unless `new` has its own, it gets the metadata (when it has no `op_name`), frontend attributes and sharding
+    /// of `old`; original values are copied; the name is kept when both have the same opcode (and, for custom calls,
+    /// the same target). Then `old` goes, with operands that became dead.
+    ///
+    /// # Errors
+    /// The shapes are not compatible.
+    pub fn replace_instruction(&mut self, old: InstructionId, new: InstructionId) -> PassResult<bool> {
+        self.replace_with(old, new, ReplaceOptions::default())
+    }
+
+    /// Replaces `old` by `new`, see [`Editor::replace_instruction`].
+    ///
+    /// # Errors
+    /// The shapes are not compatible, and that isn't allowed.
+    pub fn replace_with(
+        &mut self,
+        old: InstructionId,
+        new: InstructionId,
+        options: ReplaceOptions,
+    ) -> PassResult<bool> {
+        let (old_shape, new_shape) = (self.instruction(old).shape, self.instruction(new).shape);
+        let compatible = self.shapes().compatible(old_shape, new_shape);
+        if !compatible && !options.allow_other_shape {
+            return Err(PassError::at(self, old, self.shape_conflict(old, new)));
+        }
+        if options.preserve_sharding
+            && let (Some(of_old), Some(of_new)) =
+                (self.attribute(old, AttrKey::Sharding), self.attribute(new, AttrKey::Sharding))
+            && of_old != of_new
+        {
+            return Ok(false);
+        }
+        if options.relay_control_dependencies {
+            self.copy_control_dependencies(old, new);
+            self.drop_control_dependencies(old);
+        } else if self.has_control_dependencies(old) {
+            return Ok(false);
+        }
+        self.inherit(old, new, compatible && options.copy_original_value);
+        self.replace_all_uses(old, new)?;
+        if self.keeps_name(old, new) {
+            let name = self.instruction(old).name;
+            self.touched = true;
+            self.module.set_name(new, name);
+        }
+        if options.remove_dead_operands {
+            self.remove_with_dead_operands(old);
+        } else if self.is_dead(old) {
+            self.remove_instruction(old);
+        }
+        Ok(true)
+    }
+
+    /// XLA's words for two shapes that don't fit.
+    fn shape_conflict(&self, old: InstructionId, new: InstructionId) -> String {
+        let side = |id| format!("\"{}\" ({})", self.name_of(id), self.shape_text(self.instruction(id).shape));
+        format!("it can't be replaced by an instruction of another shape: {} vs {}", side(old), side(new))
+    }
+
+    /// Gives `new` what it has none of.
+    fn inherit(&mut self, old: InstructionId, new: InstructionId, with_origin: bool) {
+        let op_name = |id: InstructionId| {
+            let metadata = self.instruction(id).metadata.map(|metadata| self.metadata(metadata));
+            metadata.and_then(|metadata| metadata.op_name).is_some()
+        };
+        if op_name(old) && !op_name(new) {
+            let metadata = self.instruction(old).metadata;
+            self.set_metadata(new, metadata);
+        }
+        for key in [AttrKey::FrontendAttributes, AttrKey::Sharding] {
+            if self.attribute(new, key).is_none()
+                && let Some(value) = self.attribute(old, key)
+            {
+                self.set_attribute(new, key, Some(value));
+            }
+        }
+        // A fusion's original value is that of what is fused into it.
+        if with_origin
+            && self.instruction(new).opcode != Opcode::Fusion
+            && let Some(origin) = self.attribute(old, AttrKey::Origin)
+        {
+            self.set_attribute(new, AttrKey::Origin, Some(origin));
+        }
+    }
+
+    fn keeps_name(&self, old: InstructionId, new: InstructionId) -> bool {
+        let opcode = self.instruction(old).opcode;
+        let target = |id| self.attribute(id, AttrKey::CustomCallTarget);
+        opcode == self.instruction(new).opcode && (opcode != Opcode::CustomCall || target(old) == target(new))
+    }
+
+    /// Moves all uses of `old` to `new`, the root included, and nothing else (XLA's `ReplaceAllUsesWith`). If `new`
+    /// uses `old` itself, that use stays.
+    ///
+    /// # Errors
+    /// A fusion's operands became equal and its body does not fit them.
+    pub fn replace_all_uses(&mut self, old: InstructionId, new: InstructionId) -> PassResult<()> {
+        if old == new {
+            return Ok(());
+        }
+        self.touched = true;
+        self.user_lists();
+        let users = self.users.get_mut().map(|users| users.take(old.index())).unwrap_or_default();
+        let mut new_is_user = false;
+        for user in users {
+            if user == new {
+                new_is_user = true;
+                continue;
+            }
+            for index in 0..self.module.operands(user).len() {
+                if self.module.operands(user)[index] == old {
+                    self.module.set_operand(user, index, new);
+                }
+            }
+            if let Some(users) = self.users.get_mut() {
+                users.add(new.index(), user);
+            }
+            if self.instruction(user).opcode == Opcode::Fusion {
+                self.merge_equal_fusion_operands(user)?;
+            }
+        }
+        if new_is_user && let Some(users) = self.users.get_mut() {
+            users.add(old.index(), new);
+        }
+        if self.is_root(old) {
+            self.set_root(new);
+        }
+        Ok(())
+    }
+
+    /// Leaves one of each operand of a fusion, with the parameters of its body to match.
+    fn merge_equal_fusion_operands(&mut self, fusion: InstructionId) -> PassResult<()> {
+        let operands = self.operands(fusion).to_vec();
+        let mut first_at = Map::default();
+        let mut kept = Vec::with_capacity(operands.len());
+        let mut merged = Vec::new();
+        for (index, &operand) in operands.iter().enumerate() {
+            match first_at.entry(operand) {
+                hashbrown::hash_map::Entry::Occupied(first) => merged.push((index, *first.get())),
+                hashbrown::hash_map::Entry::Vacant(slot) => {
+                    slot.insert(index);
+                    kept.push(operand);
+                }
+            }
+        }
+        let body = self.called(fusion, AttrKey::Calls);
+        let Some(body) = body.filter(|&body| !merged.is_empty() && self.sole_fusion_of(body).is_some())
+        else {
+            return Ok(());
+        };
+        let parameters = self.computation(body).parameters.clone();
+        if parameters.len() != operands.len() {
+            return Err(PassError::at(self, fusion, "the fusion's body has another number of parameters"));
+        }
+        for &(index, first) in &merged {
+            self.replace_all_uses(parameters[index], parameters[first])?;
+        }
+        for &(index, _) in &merged {
+            self.remove_instruction(parameters[index]);
+        }
+        self.set_operands(fusion, &kept);
+        Ok(())
+    }
+
+    /// The fusion whose body the computation is, if nothing else calls it: only then can its parameters change.
+    fn sole_fusion_of(&self, id: ComputationId) -> Option<InstructionId> {
+        let &[caller] = self.callers(id) else { return None };
+        (self.instruction(caller).opcode == Opcode::Fusion).then_some(caller)
+    }
+
+    /// Whether removing the instruction leaves everything else as it is: it has no control edges, and it is no
+    /// parameter, but of a fusion (XLA's `IsSafelyRemovable`).
+    pub fn is_safely_removable(&self, id: InstructionId) -> bool {
+        if self.has_control_dependencies(id) {
+            return false;
+        }
+        let instruction = self.instruction(id);
+        instruction.opcode != Opcode::Parameter || self.sole_fusion_of(instruction.parent).is_some()
+    }
+
+    /// Removes a dead instruction, whatever its side effects, and then operands that became dead, without side
+    /// effects and safely removable. Nothing happens unless the instruction is dead and safely removable.
+    pub fn remove_with_dead_operands(&mut self, id: InstructionId) {
+        let mut removed = Set::default();
+        let mut worklist = VecDeque::from([id]);
+        let mut parameters = Vec::new();
+        while let Some(item) = worklist.pop_front() {
+            if removed.contains(&item)
+                || self.is_removed(item)
+                || !self.is_dead(item)
+                || !self.is_safely_removable(item)
+                || (item != id && self.has_side_effect(item))
+            {
+                continue;
+            }
+            worklist.extend(self.operands(item));
+            removed.insert(item);
+            if self.instruction(item).opcode == Opcode::Parameter {
+                parameters.push(item);
+            } else {
+                self.remove_instruction(item);
+            }
+        }
+        for parameter in parameters {
+            self.remove_fusion_parameter(parameter);
+        }
+    }
+
+    /// Removes an unused parameter of a fusion's body together with the fusion's operand.
+    fn remove_fusion_parameter(&mut self, parameter: InstructionId) {
+        let instruction = self.instruction(parameter);
+        let (body, number) = (instruction.parent, instruction.parameter_number as usize);
+        let Some(fusion) = self.sole_fusion_of(body) else { return };
+        let mut operands = self.operands(fusion).to_vec();
+        if number < operands.len() {
+            operands.remove(number);
+            self.set_operands(fusion, &operands);
+        }
+        self.remove_instruction(parameter);
+    }
+
+    /// Whether an attribute is absent or has the value that counts as absent.
+    pub fn is_default(&self, id: InstructionId, key: AttrKey) -> bool {
+        let Some(value) = self.attribute(id, key) else { return true };
+        match (key.info().default, value) {
+            (AttrDefault::Bool(default), AttrValue::Bool(value)) => default == value,
+            (AttrDefault::Int(default), AttrValue::Int(value)) => default == value,
+            (AttrDefault::Word(default), AttrValue::Word(value)) => default == value,
+            (AttrDefault::Text(default), AttrValue::String(value)) => {
+                self.strings().get(value) == default.as_bytes()
+            }
+            (AttrDefault::Empty, AttrValue::String(value)) => self.strings().get(value).is_empty(),
+            (AttrDefault::Empty, AttrValue::Value(value)) if key.kind() == AttrKind::FrontendAttributes => {
+                matches!(self.value(value), Value::FrontendAttributes(entries) if entries.is_empty())
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What a pass is, and what it gets beside the module: options, remarks, fuel, a seed and resources.
+
+use std::fmt;
+
+use hlo_text::Module;
+use hlo_text::ir::{ComputationId, InstructionId};
+
+use crate::analysis::in_post_order_of_all;
+use crate::edit::Editor;
+use crate::options::OptionValues;
+
+/// A rewrite of a module.
+///
+/// Whether it changed anything is found out by the pipeline, see [`crate::hash::exact_hash`]. (XLA asks the pass;
+/// its expanders say yes when anything matched.)
+pub trait Pass {
+    /// Rewrites the module.
+    ///
+    /// # Errors
+    /// The module can't be rewritten; it may have been changed in part.
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()>;
+}
+
+/// What a pass gives.
+pub type PassResult<T> = Result<T, PassError>;
+
+/// Why a pass stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassError {
+    /// A stable code such as `NCC_OPT001`, if there is one.
+    pub code: Option<&'static str>,
+    /// What is wrong, without a final period.
+    pub message: String,
+    /// The instruction in question.
+    pub place: Option<Place>,
+}
+
+impl PassError {
+    /// An error of the module as a whole.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { code: None, message: message.into(), place: None }
+    }
+
+    /// An error about an instruction.
+    pub fn at(module: &Module, instruction: InstructionId, message: impl Into<String>) -> Self {
+        Self { code: None, message: message.into(), place: Some(Place::of(module, instruction)) }
+    }
+
+    /// The same with a stable code.
+    #[must_use]
+    pub fn code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+}
+
+impl fmt::Display for PassError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(code) = self.code {
+            write!(f, "[{code}] ")?;
+        }
+        if let Some(place) = &self.place {
+            write!(f, "instruction `{}` of computation `{}`: ", place.instruction, place.computation)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PassError {}
+
+/// An instruction by name: what stays meaningful when the instruction is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the instruction.
+    pub instruction: String,
+    /// Name of its computation.
+    pub computation: String,
+}
+
+impl Place {
+    /// The names of `instruction` and its computation.
+    pub fn of(module: &Module, instruction: InstructionId) -> Self {
+        Self {
+            instruction: module.name_of(instruction).to_owned(),
+            computation: module.computation_name(module.instruction(instruction).parent).to_owned(),
+        }
+    }
+}
+
+/// What kind of thing a [`Remark`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemarkKind {
+    /// A rewrite happened.
+    Applied,
+    /// A rewrite that might be expected did not happen.
+    Missed,
+    /// Something else worth knowing.
+    Note,
+}
+
+impl RemarkKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Missed => "missed",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What a pass says about an instruction: the answer to "why did it (not) fire?".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The pass.
+    pub pass: &'static str,
+    /// What kind of thing it says.
+    pub kind: RemarkKind,
+    /// The instruction, named as it was when the remark was made.
+    pub place: Place,
+    /// The reason, or what was done.
+    pub text: String,
+}
+
+/// Files and settings from outside, for the passes that need them.
+pub trait Resources {
+    /// The contents of a file, named relative to the folder given.
+    ///
+    /// # Errors
+    /// Why it can't be read.
+    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// The value of an environment setting.
+    fn setting(&self, name: &str) -> Option<String>;
+}
+
+/// No files, no settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoResources;
+
+impl Resources for NoResources {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        Err(format!("`{path}` can't be read: no folder was given"))
+    }
+
+    fn setting(&self, _name: &str) -> Option<String> {
+        None
+    }
+}
+
+/// How many rewrites may still happen.
+#[derive(Clone, Debug, Default)]
+pub struct Fuel {
+    /// Over all passes; `None`: no limit.
+    pub total: Option<u64>,
+    /// For each pass of that name, over all its runs.
+    pub per_pass: Vec<(String, u64)>,
+}
+
+impl Fuel {
+    /// Takes one unit, if all tanks that matter to `pass` have one.
+    fn take(&mut self, pass: &str) -> bool {
+        let own = self.per_pass.iter_mut().filter(|(name, _)| name == pass);
+        let mut tanks: Vec<&mut u64> = own.map(|(_, left)| left).chain(self.total.as_mut()).collect();
+        if tanks.iter().any(|left| **left == 0) {
+            return false;
+        }
+        tanks.iter_mut().for_each(|left| **left -= 1);
+        true
+    }
+}
+
+/// What a pass gets beside the module.
+pub struct PassContext<'r> {
+    /// Where files and settings come from.
+    pub resources: &'r dyn Resources,
+    /// Where randomness starts.
+    pub seed: u64,
+    /// How many rewrites may still happen.
+    pub fuel: Fuel,
+    /// Whether remarks are kept.
+    pub wants_remarks: bool,
+    /// Remarks so far.
+    pub remarks: Vec<Remark>,
+    /// Lines that the original tools log.
+    pub log: Vec<String>,
+    /// Rewrites so far, over all passes.
+    pub rewrites: u64,
+    pub(crate) pass: &'static str,
+    pub(crate) options: OptionValues,
+}
+
+impl Default for PassContext<'_> {
+    fn default() -> Self {
+        Self {
+            resources: &NoResources,
+            seed: 0,
+            fuel: Fuel::default(),
+            wants_remarks: false,
+            remarks: Vec::new(),
+            log: Vec::new(),
+            rewrites: 0,
+            pass: "",
+            options: OptionValues::default(),
+        }
+    }
+}
+
+impl PassContext<'_> {
+    /// The options of the pass that runs.
+    pub fn options(&self) -> &OptionValues {
+        &self.options
+    }
+
+    /// Asks whether another rewrite may happen at `instruction`, and counts it. Every rewrite of every pass must
+    /// ask; when the fuel is spent the answer is no.
+    pub fn may_rewrite(&mut self, module: &Module, instruction: InstructionId) -> bool {
+        let pass = self.pass;
+        if !self.fuel.take(pass) {
+            self.missed(module, instruction, "out of fuel");
+            return false;
+        }
+        self.rewrites += 1;
+        true
+    }
+
+    /// Says that `instruction` has been or is about to be rewritten.
+    pub fn applied(&mut self, module: &Module, instruction: InstructionId, what: impl fmt::Display) {
+        self.remark(RemarkKind::Applied, module, instruction, what);
+    }
+
+    /// Says why `instruction` stays as it is.
+    pub fn missed(&mut self, module: &Module, instruction: InstructionId, why: impl fmt::Display) {
+        self.remark(RemarkKind::Missed, module, instruction, why);
+    }
+
+    /// Says something else about `instruction`.
+    pub fn note(&mut self, module: &Module, instruction: InstructionId, what: impl fmt::Display) {
+        self.remark(RemarkKind::Note, module, instruction, what);
+    }
+
+    fn remark(
+        &mut self,
+        kind: RemarkKind,
+        module: &Module,
+        instruction: InstructionId,
+        text: impl fmt::Display,
+    ) {
+        if self.wants_remarks {
+            self.push_remark(kind, Place::of(module, instruction), text);
+        }
+    }
+
+    /// Says that what was at `place` has been rewritten.
+    pub fn applied_at(&mut self, place: Place, what: impl fmt::Display) {
+        if self.wants_remarks {
+            self.push_remark(RemarkKind::Applied, place, what);
+        }
+    }
+
+    fn push_remark(&mut self, kind: RemarkKind, place: Place, text: impl fmt::Display) {
+        self.remarks.push(Remark { pass: self.pass, kind, place, text: text.to_string() });
+    }
+}
+
+/// A pass that replaces single instructions. [`Expander`] is its driver.
+pub trait OpExpander {
+    /// Whether the instruction is to be expanded.
+    fn matches(&self, edit: &Editor<'_>, instruction: InstructionId, context: &mut PassContext<'_>) -> bool;
+
+    /// What replaces the instruction: a new instruction or an existing one; `None`: nothing does.
+    ///
+    /// All matches are found before the first expansion, so operands may have been replaced since, and what the
+    /// expansion makes is not looked at again.
+    ///
+    /// # Errors
+    /// The instruction can't be expanded.
+    fn expand(
+        &self,
+        edit: &mut Editor<'_>,
+        instruction: InstructionId,
+        context: &mut PassContext<'_>,
+    ) -> PassResult<Option<InstructionId>>;
+}
+
+/// Runs an [`OpExpander`] as XLA's driver does: collect in post-order over all computations that are not fused,
+/// then expand in that order.
+pub struct Expander<E>(pub E);
+
+impl<E: OpExpander> Pass for Expander<E> {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        let computations: Vec<ComputationId> =
+            edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
+        let mut matches = Vec::new();
+        in_post_order_of_all(edit, &computations, |instruction| {
+            if self.0.matches(edit, instruction, context) {
+                matches.push(instruction);
+            }
+        });
+        for instruction in matches {
+            if edit.is_removed(instruction) || !context.may_rewrite(edit, instruction) {
+                continue;
+            }
+            if let Some(new) = self.0.expand(edit, instruction, context)?
+                && new != instruction
+            {
+                edit.replace_instruction(instruction, new)?;
+            }
+        }
+        Ok(())
+    }
+}

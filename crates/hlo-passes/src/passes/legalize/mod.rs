@@ -1,0 +1,4 @@
+//! Passes that bring instructions into the form the back end takes.
+
+pub(crate) mod compare;
+pub(crate) mod intrinsics;

@@ -1,0 +1,165 @@
+//! `dce`: instructions whose results nobody needs, and computations nobody calls, are removed.
+
+use std::collections::BTreeSet;
+
+use hlo_text::ir::words::FusionKind;
+use hlo_text::ir::{AttrKey, AttrValue, ComputationId, InstructionId, Opcode, ShapeId};
+
+use super::tuple_simplifier::tuple_element;
+use crate::analysis::CallGraph;
+use crate::edit::{Editor, ReplaceOptions};
+use crate::pass::{Pass, PassContext, PassResult};
+
+/// The target of calls that carry a sharding.
+const SHARDING: &[u8] = b"Sharding";
+
+/// The pass.
+pub(crate) struct Dce;
+
+impl Pass for Dce {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        // Callers first, so that an unused element of a fusion is seen before the fusion's body.
+        for computation in CallGraph::of(edit).post_order().into_iter().rev() {
+            drop_unused_fusion_outputs(edit, computation, context)?;
+            for instruction in dead_roots(edit, computation, context) {
+                if context.may_rewrite(edit, instruction) {
+                    context.applied(edit, instruction, "removed: nothing uses it");
+                    edit.remove_with_dead_operands(instruction);
+                }
+            }
+        }
+        remove_dead_computations(edit);
+        Ok(())
+    }
+}
+
+/// The whole pass, as part of another one.
+pub(crate) fn run_on_module(edit: &mut Editor<'_>) -> PassResult<()> {
+    Dce.run(edit, &mut PassContext::default())
+}
+
+/// The instructions from which removal starts.
+fn dead_roots(
+    edit: &Editor<'_>,
+    computation: ComputationId,
+    context: &mut PassContext<'_>,
+) -> Vec<InstructionId> {
+    let mut dead = Vec::new();
+    for id in edit.live_instructions(computation) {
+        if !edit.is_dead(id) {
+            continue;
+        }
+        if !edit.is_safely_removable(id) {
+            if edit.has_control_dependencies(id) {
+                context.missed(edit, id, "nothing uses it, but it has control dependencies");
+            }
+        } else if edit.has_side_effect(id) {
+            context.missed(edit, id, "nothing uses it, but it has a side effect");
+        } else if keeps_sharding(edit, id) {
+            context.missed(
+                edit,
+                id,
+                "nothing uses it, but it says how a parameter or shared value is sharded",
+            );
+        } else {
+            dead.push(id);
+        }
+    }
+    dead
+}
+
+/// Whether the instruction is a call that says how its operand is sharded, and nothing else does.
+fn keeps_sharding(edit: &Editor<'_>, id: InstructionId) -> bool {
+    if edit.instruction(id).opcode != Opcode::CustomCall
+        || edit.string(id, AttrKey::CustomCallTarget) != Some(SHARDING)
+    {
+        return false;
+    }
+    let Some(&operand) = edit.operands(id).first() else { return false };
+    edit.is_root(operand)
+        || edit.instruction(operand).opcode == Opcode::Parameter
+        || edit.users(operand).len() != 1
+}
+
+/// Drops elements of a fusion's result that no `get-tuple-element` takes.
+fn drop_unused_fusion_outputs(
+    edit: &mut Editor<'_>,
+    computation: ComputationId,
+    context: &mut PassContext<'_>,
+) -> PassResult<()> {
+    let &[fusion] = edit.callers(computation) else { return Ok(()) };
+    let root = edit.computation(computation).root;
+    if edit.instruction(fusion).opcode != Opcode::Fusion
+        || edit.instruction(root).opcode != Opcode::Tuple
+        || edit.attribute(root, AttrKey::Sharding).is_some()
+        || !edit.is_default(fusion, AttrKey::OutputToOperandAliasing)
+        || edit.has_control_dependencies(fusion)
+        || edit.attribute(fusion, AttrKey::FusionKind) == Some(AttrValue::Word(FusionKind::Custom.word()))
+        || edit.is_root(fusion)
+        || edit.users(fusion).is_empty()
+    {
+        return Ok(());
+    }
+    let mut used = BTreeSet::new();
+    for &user in edit.users(fusion) {
+        match tuple_element(edit, user) {
+            Some((_, index)) => used.insert(index),
+            None => return Ok(()),
+        };
+    }
+    let outputs = edit.operands(root).to_vec();
+    let shapes = edit.shape_of(fusion).as_tuple().unwrap_or_default();
+    let elements: Option<Vec<(InstructionId, ShapeId)>> =
+        used.iter().map(|&index| Some((*outputs.get(index)?, *shapes.get(index)?))).collect();
+    let Some(elements) = elements.filter(|elements| elements.len() < outputs.len()) else { return Ok(()) };
+    if !context.may_rewrite(edit, fusion) {
+        return Ok(());
+    }
+    context.applied(edit, fusion, format_args!("{} of its {} results are used", used.len(), outputs.len()));
+    let users = edit.users(fusion).to_vec();
+    if let [(output, shape)] = elements[..] {
+        edit.set_shape(fusion, shape);
+        let options = ReplaceOptions {
+            preserve_sharding: true,
+            relay_control_dependencies: true,
+            ..ReplaceOptions::default()
+        };
+        for user in users {
+            edit.replace_with(user, fusion, options)?;
+        }
+        edit.replace_all_uses(root, output)?;
+    } else {
+        let shapes: Vec<ShapeId> = elements.iter().map(|&(_, shape)| shape).collect();
+        let shape = edit.tuple_shape(&shapes);
+        edit.set_shape(fusion, shape);
+        for user in users {
+            if let Some((_, old)) = tuple_element(edit, user) {
+                let new = used.range(..old).count();
+                edit.set_attribute(user, AttrKey::Index, Some(AttrValue::Int(new as i64)));
+            }
+        }
+        let outputs: Vec<InstructionId> = elements.iter().map(|&(output, _)| output).collect();
+        let tuple = edit.add_tuple(computation, &outputs);
+        let options = ReplaceOptions { allow_other_shape: true, ..ReplaceOptions::default() };
+        edit.replace_with(root, tuple, options)?;
+    }
+    Ok(())
+}
+
+/// Removes computations that the entry computation doesn't call, directly or not.
+pub(crate) fn remove_dead_computations(edit: &mut Editor<'_>) {
+    let graph = CallGraph::of(edit);
+    let mut live = vec![false; edit.computation_id_limit()];
+    let mut stack = vec![edit.entry()];
+    live[edit.entry().index()] = true;
+    while let Some(id) = stack.pop() {
+        for &callee in graph.callees(id) {
+            if !std::mem::replace(&mut live[callee.index()], true) {
+                stack.push(callee);
+            }
+        }
+    }
+    let dead: Vec<ComputationId> =
+        edit.computations().iter().copied().filter(|id| !live[id.index()]).collect();
+    edit.remove_computations(&dead);
+}

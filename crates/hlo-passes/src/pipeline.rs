@@ -1,0 +1,181 @@
+//! Runs passes by name, in the caller's order.
+
+use hlo_text::Module;
+use hlo_text::diagnostic::did_you_mean;
+
+use crate::edit::{EditCounts, Editor};
+use crate::hash::ExactHasher;
+use crate::options::{OptionValues, PassRequest};
+use crate::pass::{Pass, PassContext, PassError, PassResult};
+use crate::registry::{self, PassInfo, Status};
+
+/// Which passes run: what `--passes`, `--skip-pass` and their XLA spellings say.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The passes in the order they run; a pass may be there more than once.
+    pub passes: Vec<PassRequest>,
+    /// Keys that don't run, whatever the list says.
+    pub skip: Vec<String>,
+    /// Nothing runs.
+    pub disable_all: bool,
+}
+
+/// What came of one pass.
+#[derive(Clone, Debug)]
+pub struct PassOutcome {
+    /// The pass.
+    pub info: &'static PassInfo,
+    /// Whether anything that prints changed.
+    pub changed: bool,
+    /// Instructions that came and went.
+    pub counts: EditCounts,
+}
+
+/// Who watches a pipeline: clocks, dumps, verifiers. Every method may do nothing.
+pub trait Observer {
+    /// A pass is about to run.
+    ///
+    /// # Errors
+    /// The pipeline must stop.
+    fn before_pass(&mut self, _index: usize, _info: &'static PassInfo, _module: &Module) -> PassResult<()> {
+        Ok(())
+    }
+
+    /// A pass has run, successfully.
+    ///
+    /// # Errors
+    /// The pipeline must stop: the module is not as it should be.
+    fn after_pass(&mut self, _index: usize, _outcome: &PassOutcome, _module: &Module) -> PassResult<()> {
+        Ok(())
+    }
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+struct Step {
+    info: &'static PassInfo,
+    pass: Box<dyn Pass>,
+    options: OptionValues,
+}
+
+/// Why a pipeline stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineError {
+    /// The pass that failed, and its place in the list.
+    pub pass: Option<(usize, &'static str)>,
+    /// What is wrong.
+    pub error: PassError,
+}
+
+impl std::fmt::Display for PipelineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some((_, key)) = self.pass {
+            write!(f, "{key}: ")?;
+        }
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for PipelineError {}
+
+/// A list of passes, ready to run.
+pub struct Pipeline {
+    steps: Vec<Step>,
+    skipped: Vec<&'static str>,
+}
+
+impl Pipeline {
+    /// The pipeline `selection` describes. Every key of the list is looked up, also those that are skipped.
+    ///
+    /// # Errors
+    /// A key is not in the registry, its pass is not implemented, or it doesn't take the options given.
+    pub fn new(selection: &Selection) -> Result<Self, PipelineError> {
+        let mut pipeline = Self { steps: Vec::new(), skipped: Vec::new() };
+        for name in &selection.skip {
+            registry::find(name).ok_or_else(|| unknown_pass(name))?;
+        }
+        for (index, request) in selection.passes.iter().enumerate() {
+            let info = registry::find(&request.key).ok_or_else(|| unknown_pass(&request.key))?;
+            if selection.disable_all || selection.skip.contains(&request.key) {
+                pipeline.skipped.push(info.key);
+                continue;
+            }
+            let failed = |message: String| PipelineError {
+                pass: Some((index, info.key)),
+                error: PassError::new(message),
+            };
+            let pass = match info.status {
+                Status::Implemented(make) => make(),
+                Status::Identity(_) => Box::new(Identity),
+                Status::Unimplemented(reason) => {
+                    return Err(failed(format!("this pass is not implemented: {reason}")));
+                }
+            };
+            let options = OptionValues::resolve(info.options, &request.options).map_err(failed)?;
+            pipeline.steps.push(Step { info, pass, options });
+        }
+        Ok(pipeline)
+    }
+
+    /// The keys that run, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.steps.iter().map(|step| step.info.key)
+    }
+
+    /// Runs all passes and says whether anything that prints changed.
+    ///
+    /// # Errors
+    /// A pass or the observer failed; the module may have been changed.
+    pub fn run(
+        &self,
+        module: &mut Module,
+        context: &mut PassContext<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, PipelineError> {
+        for key in &self.skipped {
+            context.log.push(format!("Skipping pass: {key}"));
+        }
+        let mut hasher = ExactHasher::default();
+        let mut editor = Editor::new(module);
+        let first = (!self.steps.is_empty()).then(|| hasher.hash(&editor));
+        let mut before = first;
+        for (index, step) in self.steps.iter().enumerate() {
+            let failed = |error| PipelineError { pass: Some((index, step.info.key)), error };
+            observer.before_pass(index, step.info, &editor).map_err(failed)?;
+            context.pass = step.info.key;
+            context.options = step.options.clone();
+            editor.reset_counts();
+            let result = step.pass.run(&mut editor, context);
+            editor.compact();
+            result.map_err(failed)?;
+            let after = if editor.is_touched() { Some(hasher.hash(&editor)) } else { before };
+            let outcome =
+                PassOutcome { info: step.info, changed: after != before, counts: editor.counts().clone() };
+            before = after;
+            observer.after_pass(index, &outcome, &editor).map_err(failed)?;
+        }
+        Ok(before != first)
+    }
+}
+
+/// The error for a key that isn't in the registry: XLA's sentence, and what was meant.
+fn unknown_pass(name: &str) -> PipelineError {
+    let mut message = format!("Pass {name} not found.");
+    if let Some(close) = did_you_mean(name, registry::all().map(|info| info.key)) {
+        message.push_str(&format!(" Did you mean `{close}`?"));
+    }
+    PipelineError { pass: None, error: PassError::new(message) }
+}
+
+/// Changes nothing, by design.
+struct Identity;
+
+impl Pass for Identity {
+    fn run(&self, _edit: &mut Editor<'_>, _context: &mut PassContext<'_>) -> PassResult<()> {
+        Ok(())
+    }
+}
