@@ -28,7 +28,6 @@ pub use header::*;
 pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, ShapeId, Symbol, ValueId};
 pub use interner::Interner;
 pub(crate) use interner::{HASHER, Pool};
-pub(crate) use used_names::NameSet;
 pub use iota_tile::{
     Iota, MAX_EXPANDED_DEVICES, MAX_FILLED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices,
     TileError,
@@ -43,4 +42,5 @@ pub use origin::*;
 pub use replica_groups::*;
 pub use shape::{ArrayShape, Layout, Shape, ShapeTable, SplitConfig, TileDimension, UNBOUNDED};
 pub use sharding::*;
+pub(crate) use used_names::NameSet;
 pub use value::*;

@@ -681,8 +681,16 @@ impl<'s> Builder<'s> {
         }
     }
 
-    pub(crate) fn open_nested(&mut self, shape: Option<ShapeId>, word: OpcodeWord, at: u32, paren_at: u32) {
-        self.begin(None, Span { start: at, end: paren_at }, None);
+    /// `start` is where the operand begins, with its shape if it has one.
+    pub(crate) fn open_nested(
+        &mut self,
+        shape: Option<ShapeId>,
+        word: OpcodeWord,
+        at: u32,
+        paren_at: u32,
+        start: u32,
+    ) {
+        self.begin(None, Span { start, end: paren_at }, None);
         self.open_operands(shape, word, at, paren_at);
         if self.single_instruction && shape.is_some() {
             // XLA reads the opcode as the name of a parameter first.
