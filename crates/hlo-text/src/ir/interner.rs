@@ -89,6 +89,11 @@ impl Interner {
         std::str::from_utf8(self.get(symbol)).unwrap_or("")
     }
 
+    /// Length of all strings together.
+    pub(crate) fn byte_count(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Number of distinct strings.
     pub fn len(&self) -> usize {
         self.ends.len()

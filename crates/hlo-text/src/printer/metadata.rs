@@ -1,7 +1,9 @@
 //! `metadata={op_type="..." op_name="..." source_line=1}`.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use super::pieces::Pieces;
 use super::text::write_quoted;
 use super::write_int;
 use crate::PrintOptions;
@@ -37,14 +39,14 @@ fn write_fields(
     fields: &[MetadataField],
     write_unknown: bool,
 ) {
-    out.push(b'{');
+    // Every field starts with a blank; the brace takes the place of the first one.
     let start = out.len();
     for &field in fields {
         match field.kind() {
             MetadataFieldKind::String => {
                 let Some(symbol) = metadata.string(field) else { continue };
                 let text = module.strings().get(symbol);
-                write_name(out, start, field);
+                write_name(out, field);
                 if field == MetadataField::SchedulingName {
                     // XLA does not escape this one.
                     out.push(b'"');
@@ -57,14 +59,14 @@ fn write_fields(
             MetadataFieldKind::Number => {
                 let number = metadata.number(field);
                 if number != 0 {
-                    write_name(out, start, field);
+                    write_name(out, field);
                     write_int(out, number.into());
                 }
             }
             MetadataFieldKind::ProfileTypes => {
                 let types = metadata.extra.as_deref().map_or(&[][..], |extra| &extra.profile_type);
                 if !types.is_empty() {
-                    write_name(out, start, field);
+                    write_name(out, field);
                     super::list::write_braced(out, types, |out, &number| write_int(out, number.into()));
                 }
             }
@@ -72,24 +74,22 @@ fn write_fields(
     }
     if let Some(extra) = metadata.extra.as_deref().filter(|_| write_unknown) {
         for &unknown in &extra.unknown {
-            write_blank(out, start);
+            out.push(b' ');
             out.extend_from_slice(module.strings().get(unknown));
         }
+    }
+    match out.get_mut(start) {
+        Some(blank) => *blank = b'{',
+        None => out.push(b'{'),
     }
     out.push(b'}');
 }
 
-/// Appends what separates a field from those before it, of which the first one is at `start`.
-fn write_blank(out: &mut Vec<u8>, start: usize) {
-    if out.len() > start {
-        out.push(b' ');
-    }
-}
-
-fn write_name(out: &mut Vec<u8>, start: usize, field: MetadataField) {
-    write_blank(out, start);
-    out.extend_from_slice(field.name().as_bytes());
-    out.push(b'=');
+/// Appends a blank, the name of a field, and `=`.
+fn write_name(out: &mut Vec<u8>, field: MetadataField) {
+    static NAMES: LazyLock<Pieces> =
+        LazyLock::new(|| MetadataField::NAMES.iter().map(|name| format!(" {name}=")).collect());
+    NAMES.write(out, field as usize);
 }
 
 /// The metadata with the place of its stack frame written out instead of the frame's number.

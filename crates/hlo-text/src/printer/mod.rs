@@ -47,11 +47,14 @@ pub(crate) const MAX_BODY_INSTRUCTIONS: usize = 1 << 22;
 /// Appends a decimal number.
 #[inline]
 pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
-    // Single digits are by far the most frequent: dimension numbers, tuple indices.
-    if let 0..=9 = number {
-        out.push(b'0' + number as u8);
-    } else {
-        out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    // Dimension numbers, tuple indices, line numbers: nearly all numbers are short.
+    let digit = |power: i64| b'0' + (number / power % 10) as u8;
+    match number {
+        0..=9 => out.push(digit(1)),
+        10..=99 => out.extend_from_slice(&[digit(10), digit(1)]),
+        100..=999 => out.extend_from_slice(&[digit(100), digit(10), digit(1)]),
+        1000..=9999 => out.extend_from_slice(&[digit(1000), digit(100), digit(10), digit(1)]),
+        _ => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
     }
 }
 

@@ -15,7 +15,7 @@ const BYTES_PER_INSTRUCTION: usize = 100;
 
 /// Appends the text of `module` to `out`.
 pub fn print_module(out: &mut Vec<u8>, module: &Module, options: &PrintOptions) {
-    out.reserve(module.instruction_count() * BYTES_PER_INSTRUCTION);
+    out.reserve(module.instruction_count() * BYTES_PER_INSTRUCTION + module.strings().byte_count());
     print_pieces(out, module, options, |_| Ok(())).expect("the buffer takes everything");
 }
 

@@ -172,54 +172,60 @@ impl InstructionOrder {
     /// users, in creation order, depth first through control predecessors (the last one first) and operands.
     pub(super) fn push_post_order(&mut self, module: &Module, computation: ComputationId) -> Range<usize> {
         let start = self.order.len();
-        let instructions = &module.computation(computation).instructions;
-        self.order.reserve(instructions.len());
+        let ids = module.computation(computation).instructions.as_slice();
+        self.order.reserve(ids.len());
         self.marks.resize(module.instruction_id_limit(), NEW);
-        for &id in instructions {
-            self.marks[id.index()] = NEW;
+        // As slices and local variables these stay in registers; the walk is a fair part of a print.
+        let instructions = module.instructions.as_slice();
+        let operand_pool = module.operand_pool.as_slice();
+        let marks = self.marks.as_mut_slice();
+        for &id in ids {
+            marks[id.index()] = NEW;
         }
-        for &id in instructions {
-            for operand in module.operands(id) {
-                self.marks[operand.index()] |= USED;
+        for &id in ids {
+            for operand in &operand_pool[instructions[id.index()].operands.as_range()] {
+                marks[operand.index()] |= USED;
             }
         }
-        for &id in instructions {
-            if self.marks[id.index()] & USED == 0 {
-                self.walk(module, id);
-            }
-        }
-        start..self.order.len()
-    }
 
-    fn walk(&mut self, module: &Module, from: InstructionId) {
-        let Self { marks, stack, order } = self;
-        stack.push(from);
-        while let Some(&id) = stack.last() {
-            let state = marks[id.index()] & STATE;
-            if state == NEW {
-                marks[id.index()] |= VISITING;
-                let height = stack.len();
-                for &operand in module.operands(id).iter().rev() {
-                    if marks[operand.index()] & STATE != DONE {
-                        stack.push(operand);
-                    }
-                }
-                if module.instruction(id).has_control_predecessors {
-                    for &predecessor in module.control_predecessors(id) {
-                        if marks[predecessor.index()] & STATE != DONE {
-                            stack.push(predecessor);
+        let mut order = std::mem::take(&mut self.order);
+        let mut stack = std::mem::take(&mut self.stack);
+        for &id in ids {
+            if marks[id.index()] & USED == 0 {
+                stack.push(id);
+            }
+            while let Some(&id) = stack.last() {
+                let mark = &mut marks[id.index()];
+                let state = *mark & STATE;
+                if state == NEW {
+                    *mark |= VISITING;
+                    let height = stack.len();
+                    let instruction = &instructions[id.index()];
+                    for &operand in operand_pool[instruction.operands.as_range()].iter().rev() {
+                        if marks[operand.index()] & STATE != DONE {
+                            stack.push(operand);
                         }
                     }
+                    if instruction.has_control_predecessors {
+                        for &predecessor in module.control_predecessors(id) {
+                            if marks[predecessor.index()] & STATE != DONE {
+                                stack.push(predecessor);
+                            }
+                        }
+                    }
+                    if stack.len() > height {
+                        continue;
+                    }
                 }
-                if stack.len() > height {
-                    continue;
+                if state != DONE {
+                    marks[id.index()] |= DONE;
+                    order.push(id);
                 }
+                stack.pop();
             }
-            if state != DONE {
-                marks[id.index()] |= DONE;
-                order.push(id);
-            }
-            stack.pop();
         }
+        self.order = order;
+        self.stack = stack;
+        start..self.order.len()
     }
 }

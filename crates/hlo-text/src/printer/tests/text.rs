@@ -344,3 +344,12 @@ fn deep_shapes_in_instructions() {
     b.module.instructions[index].shape = shape;
     assert!(b.text(&PrintOptions::default()).contains("((((f32[]))))"));
 }
+
+#[test]
+fn numbers() {
+    for number in [0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 123_456, -1, -10, i64::MIN, i64::MAX] {
+        let mut out = Vec::new();
+        write_int(&mut out, number);
+        assert_eq!(String::from_utf8(out).unwrap(), number.to_string());
+    }
+}
