@@ -146,6 +146,7 @@ pub(super) enum Cached {
 pub(crate) struct Builder<'s> {
     pub(super) source: &'s str,
     pub(super) dialect: Dialect,
+    pub(super) nesting: super::Nesting,
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
     error: Option<Box<Diagnostic>>,
@@ -201,6 +202,7 @@ impl<'s> Builder<'s> {
         Self {
             source,
             dialect,
+            nesting: super::Nesting::SHALLOW,
             module,
             warnings: Vec::new(),
             error: None,
