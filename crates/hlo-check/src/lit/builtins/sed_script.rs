@@ -601,4 +601,28 @@ mod tests {
             assert!(Script::parse(script, false).is_err(), "{script}");
         }
     }
+
+    #[test]
+    fn random_scripts_do_not_panic() {
+        const PIECES: [&str; 24] = [
+            "s", "/", "y", "\\", "[", "]", "^", "$", "(", ")", "{", "}", "*", "a", "\u{e9}", ",", "1", "+",
+            "g", ";", "!", "\n", "&", "d",
+        ];
+        let mut state = 1u64;
+        let mut next = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % bound
+        };
+        let mut valid = 0;
+        for _ in 0..20_000 {
+            let length = next(12);
+            let script: String = (0..length).map(|_| PIECES[next(PIECES.len())]).collect();
+            let script = if next(2) == 0 { format!("s/{script}/x/") } else { script };
+            if let Ok(script) = Script::parse(&script, next(2) == 0) {
+                valid += 1;
+                Stream::new(&script, false).run(&[b"a1(\n\xff+e\n\na"]);
+            }
+        }
+        assert!(valid > 1000, "{valid}");
+    }
 }
