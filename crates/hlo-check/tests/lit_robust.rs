@@ -78,7 +78,7 @@ fn random_files() {
     let features: Features = ["a".to_owned()].into_iter().collect();
     let mut random = Random(7);
     let (mut scripts, mut lines, mut trees, mut conditions) = (0, 0, 0, 0);
-    for _ in 0..30_000 {
+    for _ in 0..10_000 {
         let text = random.text(30);
         scripts += usize::from(directives::parse(text.as_bytes()).is_ok());
         let line = random.text(14);
@@ -92,7 +92,7 @@ fn random_files() {
     for (what, count) in
         [("scripts", scripts), ("lines", lines), ("trees", trees), ("conditions", conditions)]
     {
-        assert!(count > 300, "{what}: {count}");
+        assert!(count > 100, "{what}: {count}");
     }
 }
 
@@ -111,9 +111,9 @@ fn random_bytes() {
 
 #[test]
 fn a_large_file_is_read_in_one_pass() {
-    // Half a million keywords: quadratic reading would not end.
-    let text = "RUN: true\n".repeat(500_000);
+    // A hundred thousand keywords: quadratic reading would not end.
+    let text = "RUN: true\n".repeat(100_000);
     let script = directives::parse(text.as_bytes()).unwrap();
-    assert_eq!(script.lines.len(), 500_000);
-    assert_eq!(script.lines.last().map(|line| line.start_line), Some(500_000));
+    assert_eq!(script.lines.len(), 100_000);
+    assert_eq!(script.lines.last().map(|line| line.start_line), Some(100_000));
 }

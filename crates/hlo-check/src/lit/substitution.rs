@@ -17,7 +17,7 @@ pub const MAX_IF_NESTING: usize = 100;
 
 /// Longest command line that substitution may make: definitions that double one another would
 /// otherwise fill the memory.
-pub const MAX_COMMAND_LENGTH: usize = 16 << 20;
+pub const MAX_COMMAND_LENGTH: usize = 1 << 20;
 
 /// Stands for `%%` while the other substitutions are made. No argument of a program can hold it,
 /// and lines that do are refused.
