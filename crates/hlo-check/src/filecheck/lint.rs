@@ -108,7 +108,7 @@ pub fn lint(text: &[u8], usage: &Usage) -> Vec<Lint> {
     linter.prefixes_and_commands(&used, !given.is_empty());
     let mut found = linter.found;
     found.retain(|lint| !is_off(text, lint));
-    found.sort_by(|a, b| (a.span.start, a.code).cmp(&(b.span.start, b.code)));
+    found.sort_by_key(|lint| (lint.span.start, lint.code));
     found
 }
 
