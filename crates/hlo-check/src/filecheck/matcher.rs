@@ -425,7 +425,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the facts of one match, each used once")]
     fn report_match(
         &mut self,
         pattern: &Pattern,
