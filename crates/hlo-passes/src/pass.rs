@@ -13,7 +13,7 @@ use crate::options::OptionValues;
 ///
 /// Whether it changed anything is found out by the pipeline, see [`crate::hash::exact_hash`]. (XLA asks the pass;
 /// its expanders say yes when anything matched.)
-pub trait Pass {
+pub trait Pass: Send + Sync {
     /// Rewrites the module.
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl PassContext<'_> {
 }
 
 /// A pass that replaces single instructions. [`Expander`] is its driver.
-pub trait OpExpander {
+pub trait OpExpander: Send + Sync {
     /// Whether the instruction is to be expanded.
     fn matches(&self, edit: &Editor<'_>, instruction: InstructionId, context: &mut PassContext<'_>) -> bool;
 
