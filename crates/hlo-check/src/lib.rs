@@ -1,5 +1,18 @@
 //! The tool people touch: FileCheck, lit and hlo-opt in one process.
 
+use std::sync::Arc;
+
+pub mod cli;
 pub mod filecheck;
+pub mod input;
 pub mod lit;
 pub mod tool;
+
+/// What tests run on: the tools of this process.
+pub fn host() -> lit::Host {
+    lit::Host {
+        suffixes: vec![".hlo".to_owned()],
+        tools: vec![Arc::new(filecheck::FileCheckTool)],
+        ..lit::Host::default()
+    }
+}

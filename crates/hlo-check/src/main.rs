@@ -1,3 +1,7 @@
 //! `hlo-check`: runs tests, and gives access to everything else by subcommand.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hlo_check::cli::main(std::env::args_os())
+}

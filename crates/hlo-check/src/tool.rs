@@ -50,4 +50,40 @@ pub trait Tool: Send + Sync {
 
     /// Runs it to its end. Panics are caught by the caller.
     fn run(&self, invocation: &Invocation) -> Output;
+
+    /// Cuts a call into parts that may run at once on different threads, in the order of their
+    /// output. `None` (the default) means the call is one unit of work.
+    ///
+    /// A tool with an option like `--split-input-file` returns one call per case, so that a file
+    /// of a thousand cases is spread over all workers; [`Tool::join`] makes one output of theirs.
+    fn split(&self, invocation: &Invocation) -> Option<Vec<Invocation>> {
+        let _ = invocation;
+        None
+    }
+
+    /// Makes one output of those of the parts that [`Tool::split`] named, in the same order.
+    ///
+    /// By default: streams one after the other, the status of the first part that failed, a crash
+    /// if any part crashed.
+    fn join(&self, invocation: &Invocation, parts: Vec<Output>) -> Output {
+        let _ = invocation;
+        let mut whole = Output::default();
+        for part in parts {
+            whole.stdout.extend_from_slice(&part.stdout);
+            whole.stderr.extend_from_slice(&part.stderr);
+            if whole.status == 0 {
+                whole.status = part.status;
+            }
+            whole.crashed |= part.crashed;
+        }
+        whole
+    }
+
+    /// Says why this call can't be answered here although the program it stands in for could
+    /// (a pass that is known but not provided). The test then ends UNSUPPORTED with these words
+    /// and the call is not made. `None` (the default) means it can.
+    fn unsupported(&self, invocation: &Invocation) -> Option<String> {
+        let _ = invocation;
+        None
+    }
 }

@@ -34,12 +34,7 @@ impl Editor<'_> {
         element_type: ElementType,
         value: i64,
     ) -> PassResult<InstructionId> {
-        let literal = Some(Literal {
-            shape: self.module.shapes_mut().array(element_type, &[]),
-            data: hlo_text::ir::LiteralData::Dense(
-                value.to_le_bytes()[..element_type.storage_bytes()].to_vec(),
-            ),
-        });
+        let literal = Literal::scalar(self.module.shapes_mut(), element_type, value);
         let literal = literal.ok_or_else(|| {
             PassError::new(format!("there are no constants of type {}", element_type.name()))
         })?;

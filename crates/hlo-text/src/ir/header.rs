@@ -45,7 +45,7 @@ pub struct EntryComputationLayout {
 }
 
 /// An array of the original program: `{"name" {1,0}}`; no name means an empty one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OriginalArray {
     /// Instruction of the original program.
     pub name: Option<Symbol>,
@@ -101,6 +101,60 @@ pub struct StackFrameIndex {
     pub file_locations: Vec<FileLocation>,
     /// `StackFrames`
     pub stack_frames: Vec<StackFrame>,
+}
+
+/// The entry of a stack-frame table with the number `id`, which counts from 1.
+pub(crate) fn table_entry<T: Copy>(table: &[T], id: i32) -> Option<T> {
+    table.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
+}
+
+impl StackFrameIndex {
+    /// The place that the frame `frame_id` stands for, and the name of the file.
+    pub fn location_of(&self, frame_id: i32) -> Option<(FileLocation, Symbol)> {
+        let frame = table_entry(&self.stack_frames, frame_id)?;
+        let location = table_entry(&self.file_locations, frame.file_location_id)?;
+        Some((location, table_entry(&self.file_names, location.file_name_id)?))
+    }
+}
+
+macro_rules! header_keys {
+    ($($variant:ident $text:literal;)*) => {
+        /// An attribute of the `HloModule` line.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum HeaderKey {
+            $(#[doc = concat!("`", $text, "=`")] $variant,)*
+        }
+
+        impl HeaderKey {
+            /// Every attribute, in the order they are printed.
+            pub const ALL: &'static [HeaderKey] = &[$(HeaderKey::$variant,)*];
+
+            /// The spelling in HLO text, without `=`.
+            pub const fn name(self) -> &'static str {
+                match self { $(HeaderKey::$variant => $text,)* }
+            }
+
+            /// The attribute spelt `text`.
+            pub fn from_name(text: &str) -> Option<Self> {
+                match text { $($text => Some(HeaderKey::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+header_keys! {
+    IsScheduled "is_scheduled";
+    InputOutputAlias "input_output_alias";
+    BufferDonor "buffer_donor";
+    AliasPassthroughParams "alias_passthrough_params";
+    EntryComputationLayout "entry_computation_layout";
+    AllowSpmdShardingPropagationToParameters "allow_spmd_sharding_propagation_to_parameters";
+    AllowSpmdShardingPropagationToOutput "allow_spmd_sharding_propagation_to_output";
+    ReplicaCount "replica_count";
+    NumPartitions "num_partitions";
+    FrontendAttributes "frontend_attributes";
+    OriginRecoveryTable "origin_recovery_table";
 }
 
 /// The attributes of the `HloModule` line. `Default` is a module whose text gives none of them.

@@ -68,6 +68,14 @@ impl Interner {
         self.table.find(hash, |&symbol| self.get(symbol) == text).copied()
     }
 
+    /// The bytes of all strings, and where in them those of `symbol` are.
+    #[inline]
+    pub(crate) fn range(&self, symbol: Symbol) -> (&[u8], usize, usize) {
+        let index = symbol.index();
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        (&self.bytes, start, self.ends[index] as usize)
+    }
+
     /// The bytes of `symbol`.
     #[inline]
     pub fn get(&self, symbol: Symbol) -> &[u8] {

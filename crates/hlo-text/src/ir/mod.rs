@@ -6,7 +6,9 @@ mod element_type;
 mod header;
 mod ids;
 mod interner;
+mod iota_tile;
 mod literal;
+mod mesh;
 mod metadata;
 mod module;
 mod mutate;
@@ -26,8 +28,13 @@ pub use header::*;
 pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, ShapeId, Symbol, ValueId};
 pub use interner::Interner;
 pub(crate) use interner::{HASHER, Pool};
-pub use literal::{Literal, LiteralData};
-pub use metadata::{Metadata, MetadataExtra};
+pub use iota_tile::{
+    Iota, MAX_EXPANDED_DEVICES, MAX_FILLED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices,
+    TileError,
+};
+pub use literal::{Elements, Literal, LiteralData};
+pub use mesh::{AxisError, AxisRef, Mesh, MeshAxis, MeshDevices, SubAxis};
+pub use metadata::{Metadata, MetadataExtra, MetadataField, MetadataFieldKind};
 pub use module::{Computation, Instruction, Module};
 pub use mutate::NewInstruction;
 pub use opcode::{Arity, COMMON_ATTRIBUTES, Opcode, OpcodeInfo, OperandFormat, Presence, ShapeRule};

@@ -191,8 +191,42 @@ impl ShapeTable {
         (0..self.len()).map(|index| (ShapeId::from_index(index), self.pool.get(index)))
     }
 
-    /// Whether two shapes are compatible in XLA's sense: same tuple structure, element types, ranks and sizes;
-    /// layouts and dynamic marks are ignored.
+    /// The shape like `id` with default layouts.
+    pub fn with_default_layout(&mut self, id: ShapeId) -> ShapeId {
+        let shape = match self.get(id) {
+            Shape::Array(array) => {
+                let layout = Some(Layout::default_for_rank(array.rank()));
+                Shape::Array(ArrayShape { layout, ..array.clone() })
+            }
+            // Nesting is bounded by the parser.
+            Shape::Tuple(elements) => {
+                let elements = elements.clone();
+                Shape::Tuple(elements.into_iter().map(|element| self.with_default_layout(element)).collect())
+            }
+            Shape::Buffer(element) => {
+                let element = *element;
+                Shape::Buffer(self.with_default_layout(element))
+            }
+            Shape::Token | Shape::Opaque => return id,
+        };
+        self.intern(shape)
+    }
+
+    /// Number of shapes in `id` that are not tuples; tuples without elements have none.
+    pub fn leaf_count(&self, id: ShapeId) -> usize {
+        let mut open = vec![id];
+        let mut leaves = 0;
+        while let Some(id) = open.pop() {
+            match self.get(id) {
+                Shape::Tuple(elements) => open.extend_from_slice(elements),
+                _ => leaves += 1,
+            }
+        }
+        leaves
+    }
+
+    /// Whether two shapes are compatible in XLA's sense: same tuple structure, element types, ranks and sizes, an
+    /// unbounded size going with every other; layouts and dynamic marks are ignored.
     pub fn compatible(&self, a: ShapeId, b: ShapeId) -> bool {
         let mut pairs = vec![(a, b)];
         while let Some((a, b)) = pairs.pop() {
@@ -201,7 +235,7 @@ impl ShapeTable {
             }
             match (self.get(a), self.get(b)) {
                 (Shape::Array(x), Shape::Array(y))
-                    if x.element_type == y.element_type && x.dimensions == y.dimensions => {}
+                    if x.element_type == y.element_type && same_sizes(&x.dimensions, &y.dimensions) => {}
                 (Shape::Tuple(x), Shape::Tuple(y)) if x.len() == y.len() => {
                     pairs.extend(x.iter().copied().zip(y.iter().copied()));
                 }
@@ -212,4 +246,8 @@ impl ShapeTable {
         }
         true
     }
+}
+
+fn same_sizes(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&x, &y)| x == y || x == UNBOUNDED || y == UNBOUNDED)
 }

@@ -203,3 +203,32 @@ pub enum Value {
     /// In text order.
     Aliasing(Vec<OperandAliasing>),
 }
+
+impl Value {
+    /// Whether this says nothing: a list, window or table without entries, or the default accuracy.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Value::Ints(list) => list.is_empty(),
+            Value::IntLists(list) => list.is_empty(),
+            Value::Bools(list) => list.is_empty(),
+            Value::Computations(list) => list.is_empty(),
+            Value::Shapes(list) => list.is_empty(),
+            Value::Window(window) => window.dimensions.is_empty(),
+            Value::Padding(list) => list.is_empty(),
+            Value::Slice(list) => list.is_empty(),
+            Value::Precision(list) => list.iter().all(|&precision| precision == words::Precision::Default),
+            Value::FrontendAttributes(list) => list.is_empty(),
+            Value::Statistics(statistics) => statistics.entries.is_empty(),
+            Value::ResultAccuracy(accuracy) => {
+                *accuracy == ResultAccuracy::Mode(words::AccuracyMode::Default)
+            }
+            Value::SparsityConfig(config) => config.lhs.is_none() && config.rhs.is_none(),
+            Value::Aliasing(list) => list.is_empty(),
+            Value::DimLabels(_)
+            | Value::ReplicaGroups(_)
+            | Value::Sharding(_)
+            | Value::OriginalValue(_)
+            | Value::Domain(_) => false,
+        }
+    }
+}

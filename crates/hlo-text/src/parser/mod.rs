@@ -1,10 +1,44 @@
 //! From tokens to the IR: names resolved, attributes typed, semantic checks; one file per vocabulary.
 
+mod accuracy;
+pub(crate) mod aliasing;
+mod async_ops;
+mod attributes;
+pub(crate) mod builder;
+mod checks;
+mod convolution;
+mod dictionary;
+mod domain;
+mod finish;
+pub(crate) mod header;
+mod instruction;
+mod list;
+pub(crate) mod literal;
+mod mesh;
+pub(crate) mod metadata;
+mod number;
+mod origin;
+pub(crate) mod raw;
+mod recovery;
+pub(crate) mod replica_groups;
 pub(crate) mod shape;
+pub(crate) mod sharding;
+#[cfg(test)]
+mod sharding_tests;
+pub(crate) mod stack_frames;
+mod sub_attribute;
+mod text_cache;
+pub(crate) mod tokens;
 pub(crate) mod uniquer;
+pub(crate) mod value;
+mod word;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::Module;
+use crate::lexer::{Cursor, Keyword, Token};
+
+use builder::{Builder, SharedBuilder};
+use tokens::{Entry, TokenSource};
 
 /// What parsing a piece of text gives.
 pub(crate) type ParseResult<T> = Result<T, Box<Diagnostic>>;
@@ -19,8 +53,64 @@ pub enum Dialect {
     Lenient,
 }
 
-/// How deeply braces, parentheses, nested operands, tuple shapes and computations may be nested.
+/// How deeply braces, tuple shapes and inline computations may be nested.
 pub const MAX_NESTING_DEPTH: usize = 1000;
+
+/// How deeply instructions may be nested as operands; today's XLA has the same limit.
+pub const MAX_CALL_NESTING: usize = 8192;
+
+/// The largest text that is read, in bytes: places in it must fit in 32 bits.
+pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
+
+/// How many errors of one text are reported unless the caller asks for another number.
+pub const DEFAULT_MAX_ERRORS: usize = 20;
+
+/// How a text is read.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    /// Which texts are accepted.
+    pub dialect: Dialect,
+    /// After this many errors reading stops.
+    pub max_errors: usize,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self { dialect: Dialect::default(), max_errors: DEFAULT_MAX_ERRORS }
+    }
+}
+
+impl ParseOptions {
+    /// What XLA accepts, nothing else.
+    pub fn strict() -> Self {
+        Self { dialect: Dialect::Strict, ..Self::default() }
+    }
+}
+
+/// Where the instructions of a parsed module are in its text. It lies beside the IR: equality and hashes don't
+/// see it, and edits don't maintain it.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    instructions: Vec<Span>,
+}
+
+impl SourceMap {
+    /// The name of an instruction in the text, `None` for instructions that came later.
+    pub fn instruction(&self, id: crate::ir::InstructionId) -> Option<Span> {
+        self.instructions.get(id.index()).copied()
+    }
+}
+
+/// A module that has been read.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The module.
+    pub module: Module,
+    /// What is to be said although the text was accepted.
+    pub warnings: Vec<Diagnostic>,
+    /// Where everything is in the text.
+    pub source_map: SourceMap,
+}
 
 /// What the parsers of attribute values work on.
 pub(crate) struct ValueContext<'m> {
@@ -30,4 +120,119 @@ pub(crate) struct ValueContext<'m> {
     pub(crate) dialect: Dialect,
     /// What is to be said although the text is accepted.
     pub(crate) warnings: &'m mut Vec<Diagnostic>,
+}
+
+/// Reads HLO text: a module with or without its `HloModule` line, or a single instruction.
+///
+/// # Errors
+/// Every fault found, in text order; at least one.
+pub fn parse_module(text: &str, options: &ParseOptions) -> Result<Parsed, Vec<Diagnostic>> {
+    if text.len() > MAX_TEXT_BYTES {
+        let message = format!("the text has {} bytes; the limit is {MAX_TEXT_BYTES}", text.len());
+        return Err(vec![Diagnostic::new(Code::TooLarge, Span::default(), message)]);
+    }
+    let builder = Builder::new(text, options.dialect);
+    let cursor = Cursor::new(text);
+    let entry = match cursor.token() {
+        Token::Keyword(Keyword::HloModule | Keyword::Entry) => Entry::Module,
+        _ if cursor.peek() == Token::LBrace => Entry::Module,
+        _ if options.dialect == Dialect::Lenient && starts_computation(&cursor) => Entry::Module,
+        _ => Entry::Instruction,
+    };
+    match entry {
+        Entry::Instruction => parse_single_instruction(text, builder),
+        _ => recovery::parse_with_recovery(text, builder, options.max_errors),
+    }
+}
+
+/// Whether the text begins with a computation that has a signature, or with tables: XLA takes such a text without
+/// header for an instruction.
+fn starts_computation(cursor: &Cursor<'_>) -> bool {
+    let mut ahead = cursor.clone();
+    if ahead.token() == Token::Keyword(Keyword::FileNames) {
+        return true;
+    }
+    if !matches!(ahead.token(), Token::Name | Token::Ident) {
+        return false;
+    }
+    ahead.bump();
+    ahead.token() == Token::LParen
+}
+
+/// Runs the grammar from `offset`. `Err` is the first fault.
+fn run<'s>(
+    shared: &SharedBuilder<'s>,
+    text: &'s str,
+    offset: usize,
+    entry: Entry,
+) -> Result<(), Box<Diagnostic>> {
+    let mut source = TokenSource::new(shared, text, offset, entry);
+    let result = crate::grammar::StartParser::new().parse(shared, &mut source);
+    if let Err(error) = result {
+        let error = translate(error, &source);
+        shared.borrow_mut().fail(error);
+    }
+    match shared.borrow_mut().take_error() {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// The one place that turns the generator's errors into our words.
+fn translate(
+    error: lalrpop_util::ParseError<u32, tokens::Tok, ()>,
+    source: &TokenSource<'_, '_>,
+) -> Box<Diagnostic> {
+    use lalrpop_util::ParseError;
+    let cursor = source.cursor();
+    let (span, found) = match error {
+        ParseError::UnrecognizedToken { token: (start, _, end), .. }
+        | ParseError::ExtraToken { token: (start, _, end) } => {
+            let text = cursor.source().get(start as usize..end as usize).unwrap_or_default();
+            (Span { start, end }, format!("found `{}`", crate::diagnostic::shorten(text)))
+        }
+        ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } | ParseError::User { .. } => {
+            (cursor.span(), "the text ends here".to_owned())
+        }
+    };
+    let message = format!("expected {}", source.expectation_before());
+    let error = Diagnostic::new(Code::UnexpectedToken, span, message).label(found);
+    match source.operand_span(span) {
+        Some(operand) => error.at(operand).boxed(),
+        None => error.boxed(),
+    }
+}
+
+fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Result<Parsed, Vec<Diagnostic>> {
+    builder.open_single_instruction();
+    let shared = SharedBuilder::new(builder);
+    let result = run(&shared, text, 0, Entry::Instruction);
+    let mut builder = shared.into_inner();
+    let result = result.and_then(|()| {
+        builder.close_single_instruction(text.len());
+        builder.take_error().map_or(Ok(()), Err)
+    });
+    match result.map_err(|error| vec![error]).and_then(|()| builder.finish()) {
+        Ok(()) => Ok(builder.into_parsed()),
+        Err(errors) => Err(errors.into_iter().map(|error| *error).collect()),
+    }
+}
+
+/// How deeply modules may stand in `origin_recovery_table`s of modules.
+const MAX_MODULE_NESTING: usize = 8;
+
+/// Reads a module that stands in the header of another.
+fn parse_nested_module(text: &str, dialect: Dialect, depth: usize) -> ParseResult<Module> {
+    if depth > MAX_MODULE_NESTING {
+        let message = format!("modules are nested more than {MAX_MODULE_NESTING} levels deep");
+        return Err(Diagnostic::new(Code::TooDeep, Span::default(), message).boxed());
+    }
+    let mut builder = Builder::new(text, dialect);
+    builder.depth = depth;
+    match recovery::parse_with_recovery(text, builder, 1) {
+        Ok(parsed) => Ok(parsed.module),
+        Err(errors) => Err(errors.into_iter().next().map(Diagnostic::boxed).unwrap_or_else(|| {
+            Diagnostic::new(Code::UnexpectedToken, Span::default(), "the module is malformed").boxed()
+        })),
+    }
 }

@@ -361,6 +361,7 @@ fn parse_fields(
         reader.want(Token::LParen, "`(`");
         parse_nested(reader.cursor, context, 0)?;
         reader.want(Token::RParen, "`)`");
+        reader.cursor.eat(Token::RBrace);
         let message = "a physical shape is only for sparse arrays, which HLO text cannot describe";
         return Err(Diagnostic::new(Code::BadLayout, reader.cursor.span(), message).boxed());
     }

@@ -1,5 +1,152 @@
 //! From the IR to text; one file per vocabulary, the mirror of the parser.
+//!
+//! Printing is a function of the module and the [`PrintOptions`], byte for byte what XLA prints with the same
+//! options. Everything appends to one byte buffer; names are copied from the interner, shapes from a cache of
+//! rendered texts.
 
+mod aliasing;
+mod async_sugar;
+mod canonical;
+mod computation;
+mod convolution;
+pub(crate) mod header;
+mod instruction;
+mod list;
+pub(crate) mod literal;
+pub(crate) mod metadata;
+mod module;
 mod options;
+mod order;
+mod origin;
+mod pieces;
+mod plan;
+pub(crate) mod replica_groups;
+pub(crate) mod shape;
+pub(crate) mod sharding;
+mod sort_json;
+pub(crate) mod stack_frames;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text;
+pub(crate) mod value;
 
+pub use module::print_module;
 pub use options::{PrintOptions, SubcomputationMode};
+pub(crate) use plan::printing_position;
+
+use crate::ir::{Module, Opcode, Symbol};
+
+/// How deep bodies stand inside bodies in a print with [`SubcomputationMode::FullBodies`]. Computations called
+/// from deeper ones are named instead; they are printed on their own anyway.
+pub(crate) const MAX_BODY_DEPTH: usize = 256;
+
+/// How many instructions a print repeats in bodies. A computation that is called twice by one that is called
+/// twice, and so on, has bodies without end; beyond this number computations are named instead.
+pub(crate) const MAX_BODY_INSTRUCTIONS: usize = 1 << 22;
+
+/// Appends a decimal number.
+#[inline]
+pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
+    // Single digits are by far the most frequent: dimension numbers, tuple indices.
+    if let 0..=9 = number {
+        out.push(b'0' + number as u8);
+    } else {
+        out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    }
+}
+
+/// Appends `count` blanks.
+#[inline]
+fn write_blanks(out: &mut Vec<u8>, count: usize) {
+    const BLANKS: &[u8; 64] = &[b' '; 64];
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(BLANKS.len() / 2);
+        pieces::write_range(out, BLANKS, 0, now);
+        left -= now;
+    }
+}
+
+/// What of a name the options let through: all of it, or what is before its first dot.
+#[inline]
+fn shown_name<'m>(module: &'m Module, name: Symbol, options: &PrintOptions) -> &'m [u8] {
+    let text = module.strings().get(name);
+    match memchr::memchr(b'.', text) {
+        Some(dot) if !options.print_ids => &text[..dot],
+        _ => text,
+    }
+}
+
+/// Appends the name of an instruction or a computation.
+#[inline]
+pub(crate) fn write_name(out: &mut Vec<u8>, module: &Module, name: Symbol, options: &PrintOptions) {
+    if options.print_percent {
+        out.push(b'%');
+    }
+    if options.print_ids {
+        let (pool, start, end) = module.strings().range(name);
+        pieces::write_range(out, pool, start, end);
+    } else {
+        out.extend_from_slice(shown_name(module, name, options));
+    }
+}
+
+/// Where in the text an instruction or a computation stands.
+#[derive(Clone, Copy)]
+struct Scope {
+    /// Steps of two blanks.
+    indent: usize,
+    /// Number of bodies around it.
+    depth: usize,
+    /// Whether it is printed as part of a computation; only then do canonical names mean anything.
+    in_computation: bool,
+}
+
+/// The state of one print.
+struct Printer<'m> {
+    module: &'m Module,
+    options: &'m PrintOptions,
+    tables: &'static plan::Tables,
+    plan: plan::Plan,
+    shapes: shape::ShapeTexts,
+    values: pieces::RenderedTexts,
+    order: order::InstructionOrder,
+    names: canonical::CanonicalNames,
+    sugar: async_sugar::AsyncSugar,
+    body_instructions: usize,
+    max_body_instructions: usize,
+}
+
+impl<'m> Printer<'m> {
+    /// A printer for much text: shapes are rendered once.
+    fn new(module: &'m Module, options: &'m PrintOptions) -> Self {
+        Self {
+            shapes: shape::ShapeTexts::of(module),
+            values: pieces::RenderedTexts::with_count(module.values.len()),
+            ..Self::for_one_line(module, options)
+        }
+    }
+
+    /// A printer for a single instruction: nothing whose cost grows with the module.
+    fn for_one_line(module: &'m Module, options: &'m PrintOptions) -> Self {
+        Self {
+            module,
+            options,
+            tables: plan::Tables::get(),
+            plan: plan::Plan::new(options),
+            shapes: shape::ShapeTexts::default(),
+            values: pieces::RenderedTexts::default(),
+            order: order::InstructionOrder::default(),
+            names: canonical::CanonicalNames::default(),
+            sugar: async_sugar::AsyncSugar::default(),
+            body_instructions: 0,
+            max_body_instructions: MAX_BODY_INSTRUCTIONS,
+        }
+    }
+
+    /// Whether the opcode's name is that of the wrapped instruction when its computation allows.
+    fn may_be_sugared(&self, opcode: Opcode) -> bool {
+        self.options.syntax_sugar_async_ops
+            && matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone)
+    }
+}

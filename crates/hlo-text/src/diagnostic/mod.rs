@@ -1,5 +1,11 @@
 //! Diagnostics as data: a code, spans, what was expected, help. How they look is the business of renderers.
 
+mod report;
+mod sniff;
+
+pub use report::{Report, Source, place, severity_name};
+pub use sniff::sniff;
+
 /// A range of bytes of the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
@@ -131,6 +137,14 @@ impl Diagnostic {
             secondary: Vec::new(),
             help: None,
         }
+    }
+
+    /// The same at another primary place; the place before becomes a secondary one.
+    #[must_use]
+    pub fn at(mut self, span: Span) -> Self {
+        let before = std::mem::replace(&mut self.primary, Label { span, text: String::new() });
+        self.secondary.push(before);
+        self
     }
 
     /// The same with words at the primary place.

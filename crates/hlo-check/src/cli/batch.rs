@@ -1,0 +1,131 @@
+//! `hlo-check batch`: answers requests, one JSON object per line, for scorers and fuzzers. Hidden, since it is for
+//! programs; it goes through the same code as every other command.
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use hlo_text::diagnostic::Diagnostic;
+use hlo_text::{Dialect, ParseOptions, PrintOptions, parse_module};
+use serde::{Deserialize, Serialize};
+
+use super::exit;
+
+#[derive(Deserialize)]
+struct TextRequest {
+    id: serde_json::Value,
+    text: String,
+    #[serde(default)]
+    options: serde_json::Value,
+    #[serde(default)]
+    large_constants: bool,
+}
+
+#[derive(Serialize)]
+struct TextAnswer {
+    id: serde_json::Value,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    /// Line and column of the first error, both from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<[usize; 2]>,
+}
+
+/// `batch text [--strict]` parses and prints, `batch filecheck` checks.
+pub(super) fn run(_command: &str, args: Vec<String>) -> ExitCode {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let dialect = match words[..] {
+        ["filecheck"] => {
+            let status = crate::filecheck::cli::batch::main();
+            return ExitCode::from(u8::try_from(status).unwrap_or(exit::USAGE));
+        }
+        ["text"] => Dialect::Lenient,
+        ["text", "--strict"] => Dialect::Strict,
+        _ => {
+            eprintln!("usage: hlo-check batch text [--strict] | batch filecheck");
+            return ExitCode::from(exit::USAGE);
+        }
+    };
+    match serve(io::stdin().lock(), io::stdout().lock(), |line| answer_text(line, dialect)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(exit::USAGE)
+        }
+    }
+}
+
+fn serve(
+    input: impl BufRead,
+    mut output: impl Write,
+    answer: impl Fn(&str) -> serde_json::Result<String>,
+) -> io::Result<()> {
+    for line in input.lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = answer(&line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        output.write_all(answer.as_bytes())?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+fn answer_text(line: &str, dialect: Dialect) -> serde_json::Result<String> {
+    let request: TextRequest = serde_json::from_str(line)?;
+    let result = print_options(&request).and_then(|options| {
+        let parse_options = ParseOptions { dialect, ..ParseOptions::default() };
+        match parse_module(&request.text, &parse_options) {
+            Ok(parsed) => Ok(parsed.module.to_text(&options)),
+            Err(errors) => Err(first_error(&request.text, &errors)),
+        }
+    });
+    let answer = match result {
+        Ok(text) => {
+            TextAnswer { id: request.id, ok: true, text: Some(text), error: None, code: None, at: None }
+        }
+        Err((error, code, at)) => {
+            TextAnswer { id: request.id, ok: false, text: None, error: Some(error), code, at }
+        }
+    };
+    serde_json::to_string(&answer)
+}
+
+type Fault = (String, Option<&'static str>, Option<[usize; 2]>);
+
+fn first_error(text: &str, errors: &[Diagnostic]) -> Fault {
+    let Some(error) = errors.first() else { return ("no reason given".to_owned(), None, None) };
+    let at = crate::input::line_and_column(text, error.primary.span.start as usize);
+    (error.message.clone(), Some(error.code.as_str()), Some([at.0, at.1]))
+}
+
+fn print_options(request: &TextRequest) -> Result<PrintOptions, Fault> {
+    let plain = |message: String| (message, None, None);
+    let mut options = match &request.options {
+        serde_json::Value::Null => PrintOptions::default(),
+        serde_json::Value::String(name) => {
+            PrintOptions::preset(name).ok_or_else(|| plain(format!("there is no print preset `{name}`")))?
+        }
+        serde_json::Value::Object(fields) => {
+            let mut options = PrintOptions::default();
+            for (name, value) in fields {
+                let value = match value {
+                    serde_json::Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                options.set(name, &value).map_err(plain)?;
+            }
+            options
+        }
+        other => return Err(plain(format!("`options` is a preset or an object, not {other}"))),
+    };
+    options.print_large_constants |= request.large_constants;
+    Ok(options)
+}

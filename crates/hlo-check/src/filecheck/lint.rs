@@ -1,0 +1,454 @@
+//! Lints: check files that mean something else than they seem to.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use super::check_file::DirectiveScanner;
+use super::directive::{self, CheckKind, SUFFIXES, is_part_of_word};
+use super::options::{DEFAULT_CHECK_PREFIXES, DEFAULT_COMMENT_PREFIXES};
+
+/// The lints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LintCode {
+    /// `CHECKNEXT:`, `CHCEK:`, `CHECk:`
+    MisspeltDirective,
+    /// `CHECK-NEXT foo`
+    MissingColon,
+    /// `CHECK-NEXT-COUNT-2:`
+    MisplacedCount,
+    /// `FOO-NEXT:` in a file that is never checked with prefix FOO.
+    UnknownPrefix,
+    /// A prefix asked for that the file does not use.
+    UnusedPrefix,
+    /// Directives in a file whose RUN lines never reach a checker.
+    NoChecker,
+    /// `[[x]]` where no variable x is ever set.
+    LiteralBrackets,
+    /// `[[x:…]]` set again before it was used: the second captures instead of comparing.
+    OverwrittenCapture,
+    /// A pattern that is only `{{.*}}`.
+    MatchesEverything,
+    /// Two LABEL directives with one text.
+    DuplicateLabel,
+}
+
+/// Names of the lints, as messages show them and `LINT-OFF(name)` takes them.
+const NAMES: &[(LintCode, &str)] = &[
+    (LintCode::MisspeltDirective, "misspelt-directive"),
+    (LintCode::MissingColon, "missing-colon"),
+    (LintCode::MisplacedCount, "misplaced-count"),
+    (LintCode::UnknownPrefix, "unknown-prefix"),
+    (LintCode::UnusedPrefix, "unused-prefix"),
+    (LintCode::NoChecker, "no-checker"),
+    (LintCode::LiteralBrackets, "literal-brackets"),
+    (LintCode::OverwrittenCapture, "overwritten-capture"),
+    (LintCode::MatchesEverything, "matches-everything"),
+    (LintCode::DuplicateLabel, "duplicate-label"),
+];
+
+impl LintCode {
+    /// All lints.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|(code, _)| *code)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(code, _)| *code == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lint {
+    /// Which lint.
+    pub code: LintCode,
+    /// The bytes of the check file it is about.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// The text that would put it right in place of `span`, when that is certain.
+    pub fix: Option<String>,
+}
+
+/// How the file is used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Check prefixes of all runs; empty for the default.
+    pub check_prefixes: Vec<String>,
+    /// Comment prefixes; empty for the defaults.
+    pub comment_prefixes: Vec<String>,
+    /// Names of variables defined on command lines, without `#`.
+    pub defined: Vec<String>,
+    /// Whether unused prefixes are allowed.
+    pub allow_unused_prefixes: bool,
+    /// The RUN lines' commands; `None` when not known (then nothing is said about them).
+    pub commands: Option<Vec<String>>,
+}
+
+/// Programs that read check files.
+const CHECKERS: &[&str] = &["FileCheck", "filecheck"];
+
+/// Longest directive-like word looked at.
+const LONGEST_WORD: usize = 64;
+
+/// Looks a check file over. Findings come in the order of the text.
+#[must_use]
+pub fn lint(text: &[u8], usage: &Usage) -> Vec<Lint> {
+    let given: Vec<&str> = usage.check_prefixes.iter().map(String::as_str).collect();
+    let comments: Vec<&str> = usage.comment_prefixes.iter().map(String::as_str).collect();
+    let prefixes = if given.is_empty() { DEFAULT_CHECK_PREFIXES } else { &given };
+    let comments = if comments.is_empty() { DEFAULT_COMMENT_PREFIXES } else { &comments };
+    let mut linter = Linter { text, usage, prefixes, comments, found: Vec::new() };
+    let used = linter.directives();
+    linter.words();
+    linter.prefixes_and_commands(&used, !given.is_empty());
+    let mut found = linter.found;
+    found.retain(|lint| !is_off(text, lint));
+    found.sort_by(|a, b| (a.span.start, a.code).cmp(&(b.span.start, b.code)));
+    found
+}
+
+/// Whether `LINT-OFF(name, …)` stands on the finding's line or alone on the line before.
+fn is_off(text: &[u8], lint: &Lint) -> bool {
+    let start = memchr::memrchr(b'\n', &text[..lint.span.start]).map_or(0, |at| at + 1);
+    let line = line_at(text, start);
+    if turns_off(line, lint.code) {
+        return true;
+    }
+    let Some(before_end) = start.checked_sub(1) else { return false };
+    let before = memchr::memrchr(b'\n', &text[..before_end]).map_or(0, |at| at + 1);
+    let before = &text[before..before_end];
+    let alone = memchr::memmem::find(before, b"LINT-OFF(")
+        .is_some_and(|at| before[..at].iter().all(|byte| !byte.is_ascii_alphanumeric()));
+    alone && turns_off(before, lint.code)
+}
+
+fn line_at(text: &[u8], start: usize) -> &[u8] {
+    let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at);
+    &text[start..end]
+}
+
+fn turns_off(line: &[u8], code: LintCode) -> bool {
+    memchr::memmem::find_iter(line, b"LINT-OFF(").any(|at| {
+        let rest = &line[at + b"LINT-OFF(".len()..];
+        let end = memchr::memchr(b')', rest).unwrap_or(0);
+        rest[..end].split(|&byte| byte == b',').any(|name| name.trim_ascii() == code.name().as_bytes())
+    })
+}
+
+struct Linter<'a> {
+    text: &'a [u8],
+    usage: &'a Usage,
+    prefixes: &'a [&'a str],
+    comments: &'a [&'a str],
+    found: Vec<Lint>,
+}
+
+impl<'a> Linter<'a> {
+    fn add(
+        &mut self,
+        code: LintCode,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+        fix: Option<String>,
+    ) {
+        self.found.push(Lint { code, span, message: message.into(), help: help.into(), fix });
+    }
+
+    /// Looks at every directive; gives the prefixes that were used.
+    fn directives(&mut self) -> BTreeSet<&'a str> {
+        let mut used = BTreeSet::new();
+        let mut labels: HashMap<&'a [u8], usize> = HashMap::new();
+        let mut variables = Variables::default();
+        for name in &self.usage.defined {
+            variables.set.insert(name.as_bytes().to_vec());
+        }
+        let text = self.text;
+        let mut scanner = DirectiveScanner::new(self.prefixes, self.comments, text);
+        let mut uses = Vec::new();
+        while let Some(found) = scanner.next() {
+            let end =
+                memchr::memchr2(b'\n', b'\r', &text[found.after..]).map_or(text.len(), |at| found.after + at);
+            scanner.resume(end);
+            if found.check.kind == CheckKind::Comment {
+                continue;
+            }
+            used.insert(found.prefix);
+            let blanks =
+                text[found.after..end].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let start = found.after + blanks;
+            let pattern = text[start..end].trim_ascii_end();
+            let span = start..start + pattern.len();
+            if found.check.kind == CheckKind::Label {
+                variables.unused.clear();
+                if let Some(&first) = labels.get(pattern) {
+                    let message = format!("the same LABEL text stands on line {first}");
+                    let help = "a label must occur once in the input to divide it; add what tells them apart";
+                    self.add(LintCode::DuplicateLabel, span.clone(), message, help, None);
+                } else {
+                    labels.insert(pattern, found.line);
+                }
+            }
+            if found.check.literal {
+                continue;
+            }
+            let anywhere = matches!(
+                found.check.kind,
+                CheckKind::Plain | CheckKind::Dag | CheckKind::Same | CheckKind::Label
+            );
+            if anywhere && pattern == b"{{.*}}" {
+                let message = "this pattern matches everything, so the directive checks nothing";
+                let help = "say what must be there, or drop the directive";
+                self.add(LintCode::MatchesEverything, span.clone(), message, help, None);
+            }
+            self.blocks(start, pattern, &mut variables, &mut uses);
+        }
+        for (name, span) in uses {
+            if !variables.set.contains(&name) {
+                let shown = String::from_utf8_lossy(&name).into_owned();
+                let message = format!("`[[{shown}]]` is the variable {shown}, which nothing sets");
+                let help = "for the brackets themselves write {{\\[\\[}}, or use the {LITERAL} modifier";
+                let fix = Some(format!("{{{{\\[\\[}}}}{shown}]]"));
+                self.add(LintCode::LiteralBrackets, span, message, help, fix);
+            }
+        }
+        used
+    }
+
+    /// The `[[…]]` blocks of a pattern.
+    fn blocks(
+        &mut self,
+        start: usize,
+        pattern: &[u8],
+        variables: &mut Variables,
+        uses: &mut Vec<(Vec<u8>, Range<usize>)>,
+    ) {
+        let mut at = 0;
+        while let Some(skip) = memchr::memmem::find(&pattern[at..], b"[[") {
+            let mut open = at + skip;
+            while pattern[open..].starts_with(b"[[[") {
+                open += 1;
+            }
+            let inner = open + 2;
+            let Some(length) = memchr::memmem::find(&pattern[inner..], b"]]") else { return };
+            let block = &pattern[inner..inner + length];
+            at = inner;
+            let span = start + open..start + inner + length + 2;
+            if block.first() == Some(&b'#') || block.first() == Some(&b'@') {
+                variables.note_numeric(block);
+                continue;
+            }
+            let is_name = |name: &[u8]| {
+                let name = name.strip_prefix(b"$").unwrap_or(name);
+                name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+                    && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            };
+            match memchr::memchr(b':', block) {
+                None if is_name(block) => {
+                    variables.unused.remove(block);
+                    uses.push((block.to_vec(), span));
+                }
+                Some(colon) if is_name(&block[..colon]) => {
+                    let name = &block[..colon];
+                    if variables.unused.insert(name.to_vec(), start).is_some_and(|before| before != start) {
+                        let shown = String::from_utf8_lossy(name).into_owned();
+                        let message =
+                            format!("{shown} is captured again, though its first value was never used");
+                        let help = format!(
+                            "write [[{shown}]] to compare with the first value, or take another name"
+                        );
+                        let fix = Some(format!("[[{shown}]]"));
+                        self.add(LintCode::OverwrittenCapture, span, message, help, fix);
+                    }
+                    variables.set.insert(name.to_vec());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Words that look like directives but are none.
+    fn words(&mut self) {
+        let text = self.text;
+        let mut start = 0;
+        while start < text.len() {
+            let line = line_at(text, start);
+            if let Some((word, after)) = first_word(line)
+                && !self.is_comment(&line[word.clone()], after)
+            {
+                let span = start + word.start..start + word.end;
+                self.word(&line[word], after, span);
+            }
+            start += line.len() + 1;
+        }
+    }
+
+    fn is_comment(&self, word: &[u8], after: &[u8]) -> bool {
+        after.first() == Some(&b':') && self.comments.iter().any(|comment| comment.as_bytes() == word)
+    }
+
+    fn word(&mut self, word: &[u8], after: &[u8], span: Range<usize>) {
+        let colon = after.first() == Some(&b':');
+        let text = String::from_utf8_lossy(word).into_owned();
+        for &prefix in self.prefixes {
+            let Some(rest) = word.strip_prefix(prefix.as_bytes()) else { continue };
+            if colon
+                && matches!(directive::after_check_prefix(&[rest, b":"].concat()), Some((found, _)) if !matches!(found.kind, CheckKind::BadCount | CheckKind::BadNot | CheckKind::Misspelled))
+            {
+                return;
+            }
+            let rest = String::from_utf8_lossy(rest).into_owned();
+            if colon
+                && let Some(at) = rest.find("COUNT")
+                && at > 1
+                && rest.starts_with('-')
+            {
+                let message = format!("`{text}` combines COUNT with another suffix");
+                let help =
+                    format!("write {prefix}-COUNT-n: after the first line is found, or repeat the directive");
+                return self.add(LintCode::MisplacedCount, span, message, help, None);
+            }
+            let suffix = SUFFIXES
+                .iter()
+                .find(|row| rest.trim_start_matches(['-', '_']).eq_ignore_ascii_case(row.suffix));
+            match suffix {
+                Some(row) if colon => return self.misspelt(&text, &format!("{prefix}-{}", row.suffix), span),
+                Some(row) if rest == format!("-{}", row.suffix) && after.first() == Some(&b' ') => {
+                    let message = format!("`{text}` without a colon is no directive");
+                    let fix = format!("{text}:");
+                    return self.add(
+                        LintCode::MissingColon,
+                        span,
+                        message,
+                        format!("write `{fix}`"),
+                        Some(fix),
+                    );
+                }
+                _ => {}
+            }
+        }
+        if !colon {
+            return;
+        }
+        // A prefix with a slip of the finger, perhaps with a proper suffix.
+        let known: Vec<String> = self
+            .prefixes
+            .iter()
+            .flat_map(|prefix| {
+                let suffixed = SUFFIXES.iter().map(move |row| format!("{prefix}-{}", row.suffix));
+                std::iter::once((*prefix).to_owned()).chain(suffixed)
+            })
+            .collect();
+        let near = known.iter().find(|known| {
+            known.len() >= 4
+                && known.as_str() != text
+                && (known.eq_ignore_ascii_case(&text) || is_one_slip(known.as_bytes(), word))
+        });
+        if let Some(near) = near {
+            let lower = text.bytes().all(|byte| !byte.is_ascii_uppercase());
+            if !lower {
+                return self.misspelt(&text, &near.clone(), span);
+            }
+        }
+        let suffixed = SUFFIXES.iter().find_map(|row| text.strip_suffix(row.suffix)?.strip_suffix('-'));
+        if let Some(prefix) = suffixed
+            && !prefix.is_empty()
+            && prefix.bytes().all(|byte| {
+                byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
+            })
+            && !self.prefixes.contains(&prefix)
+            && !self.comments.contains(&prefix)
+        {
+            let message = format!("no run uses the prefix {prefix}, so this directive is never looked at");
+            let help = format!(
+                "add {prefix} to --check-prefixes of a RUN line, or use one of: {}",
+                self.prefixes.join(", ")
+            );
+            self.add(LintCode::UnknownPrefix, span, message, help, None);
+        }
+    }
+
+    fn misspelt(&mut self, text: &str, right: &str, span: Range<usize>) {
+        let message = format!("`{text}:` is not a directive and is not looked at");
+        let help = format!("write `{right}:`");
+        self.add(LintCode::MisspeltDirective, span, message, help, Some(right.to_owned()));
+    }
+
+    fn prefixes_and_commands(&mut self, used: &BTreeSet<&str>, given: bool) {
+        let commands = self.usage.commands.as_deref();
+        let reaches_checker = commands.is_none_or(|commands| {
+            commands.iter().any(|command| CHECKERS.iter().any(|checker| command.contains(checker)))
+        });
+        let start_of_line = 0..memchr::memchr(b'\n', self.text).unwrap_or(self.text.len());
+        if !reaches_checker && !used.is_empty() && commands.is_some_and(|commands| !commands.is_empty()) {
+            let message = "the file has directives, but no RUN line hands it to FileCheck";
+            let help = "pipe a command's output into `FileCheck %s`";
+            self.add(LintCode::NoChecker, start_of_line.clone(), message, help, None);
+        }
+        if given && !self.usage.allow_unused_prefixes {
+            for prefix in self.prefixes.iter().filter(|prefix| !used.contains(*prefix)) {
+                let place = memchr::memmem::find(self.text, prefix.as_bytes());
+                let span = place.map_or(start_of_line.clone(), |at| at..at + prefix.len());
+                let message = format!("the prefix {prefix} is asked for, but the file has no such directive");
+                let help = "remove it from --check-prefixes, or pass --allow-unused-prefixes";
+                self.add(LintCode::UnusedPrefix, span, message, help, None);
+            }
+        }
+    }
+}
+
+/// Variables met so far.
+#[derive(Default)]
+struct Variables {
+    /// Set somewhere in the file or on a command line.
+    set: BTreeSet<Vec<u8>>,
+    /// Captured but not used yet, with the place of the pattern.
+    unused: HashMap<Vec<u8>, usize>,
+}
+
+impl Variables {
+    /// Numeric blocks may set and use variables; they share names with nothing here.
+    fn note_numeric(&mut self, block: &[u8]) {
+        for word in block.split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))) {
+            self.unused.remove(word);
+        }
+    }
+}
+
+/// The first word of a line that may be a directive, and the text after it.
+fn first_word(line: &[u8]) -> Option<(Range<usize>, &[u8])> {
+    let start = line.iter().position(|byte| is_part_of_word(*byte))?;
+    if !line[..start]
+        .iter()
+        .all(|byte| matches!(byte, b' ' | b'\t' | b'/' | b'#' | b';' | b'*' | b'<' | b'!'))
+    {
+        return None;
+    }
+    let length = line[start..].iter().take_while(|byte| is_part_of_word(**byte)).count();
+    // `<!--` and the like begin with dashes.
+    let dashes = line[start..].iter().take_while(|byte| **byte == b'-').count();
+    let word = start + dashes..start + length;
+    if word.is_empty() || word.len() > LONGEST_WORD {
+        return None;
+    }
+    let after = &line[word.end..];
+    Some((word, after))
+}
+
+/// Whether two words differ by one letter put in, left out, changed, or by two neighbours swapped.
+fn is_one_slip(a: &[u8], b: &[u8]) -> bool {
+    let front = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[front..], &b[front..]);
+    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
+    match (a, b) {
+        ([], [_]) | ([_], []) | ([_], [_]) => true,
+        ([p, q], [r, s]) => p == s && q == r,
+        _ => false,
+    }
+}

@@ -1,0 +1,399 @@
+//! Finds tests: suites are folders with a lit.toml, tests are files in them with the right ending.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::config::{ConfigError, Defaults, FILE_NAME, SuiteConfig};
+use super::python_config;
+use super::shell::exec::normalize;
+use super::times;
+
+/// Folders that never hold tests.
+const SKIPPED_FOLDERS: [&str; 3] = ["Output", ".svn", ".git"];
+
+/// A folder of tests under one configuration.
+#[derive(Debug)]
+pub struct Suite {
+    /// Configuration at its root.
+    pub config: Arc<SuiteConfig>,
+    /// Seconds each test took last time, negative if it failed.
+    pub times: HashMap<String, f64>,
+}
+
+/// Verdicts that the command line changes for a single test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--xfail`
+    pub xfail: bool,
+    /// `--xfail-not`
+    pub xfail_not: bool,
+    /// `--exclude-xfail`
+    pub exclude_xfail: bool,
+    /// `--unsupported`
+    pub unsupported: bool,
+    /// `--unsupported-not`
+    pub unsupported_not: bool,
+}
+
+/// One test file.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The suite it belongs to.
+    pub suite: Arc<Suite>,
+    /// Configuration of its folder.
+    pub config: Arc<SuiteConfig>,
+    /// Path below the suite's root, with `/` on every system.
+    pub path: String,
+    /// Changes by the command line.
+    pub overrides: Overrides,
+}
+
+impl Test {
+    /// `suite :: path`
+    pub fn full_name(&self) -> String {
+        format!("{} :: {}", self.suite.config.name, self.path)
+    }
+
+    /// The file.
+    pub fn source(&self) -> PathBuf {
+        let mut path = self.suite.config.source_root.clone();
+        path.extend(self.path.split('/'));
+        path
+    }
+
+    /// Seconds it took last time, 0 if unknown.
+    pub fn previous_elapsed(&self) -> f64 {
+        self.suite.times.get(&self.path).map_or(0.0, |time| time.abs())
+    }
+
+    /// Whether it failed last time.
+    pub fn previously_failed(&self) -> bool {
+        self.suite.times.get(&self.path).is_some_and(|&time| time < 0.0)
+    }
+}
+
+/// What discovery has to say besides the tests.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The tests, in the order of the inputs and then of names.
+    pub tests: Vec<Test>,
+    /// Things worth knowing.
+    pub notes: Vec<String>,
+    /// Things that look like mistakes.
+    pub warnings: Vec<String>,
+    /// Configurations that can't be used; nothing should run.
+    pub errors: Vec<ConfigError>,
+}
+
+/// Finds the tests named by `inputs`: files, folders.
+pub fn discover(inputs: &[PathBuf], defaults: &Defaults, config_prefix: &str) -> Found {
+    let mut finder = Finder {
+        defaults,
+        config_prefix,
+        found: Found::default(),
+        configs: HashMap::new(),
+        noted: HashSet::new(),
+    };
+    let cwd = std::env::current_dir().unwrap_or_default();
+    for input in inputs {
+        let before = finder.found.tests.len();
+        finder.input(&normalize(&cwd.join(input)));
+        if finder.found.tests.len() == before && finder.found.errors.is_empty() {
+            finder.found.warnings.push(format!("input '{}' contained no tests", input.display()));
+        }
+    }
+    finder.found
+}
+
+/// A folder's place in a suite.
+#[derive(Clone)]
+struct Folder {
+    suite: Arc<Suite>,
+    config: Arc<SuiteConfig>,
+    /// Path below the suite's root, `/`-separated, empty for the root.
+    path: String,
+}
+
+impl Folder {
+    fn child(&self, name: &str) -> String {
+        if self.path.is_empty() { name.to_owned() } else { format!("{}/{name}", self.path) }
+    }
+}
+
+struct Finder<'d> {
+    defaults: &'d Defaults,
+    config_prefix: &'d str,
+    found: Found,
+    /// Folders whose place is known.
+    configs: HashMap<PathBuf, Option<Folder>>,
+    noted: HashSet<PathBuf>,
+}
+
+impl Finder<'_> {
+    fn input(&mut self, path: &Path) {
+        let is_dir = path.is_dir();
+        if !is_dir && !path.is_file() {
+            return;
+        }
+        let dir = if is_dir { path } else { path.parent().unwrap_or(path) };
+        let Some(folder) = self.place(dir) else { return };
+        if is_dir {
+            self.walk(path, folder);
+        } else if let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned())
+            && (folder.config.standalone || is_test(&name, &folder.config))
+        {
+            self.add(&folder, &name);
+        }
+    }
+
+    fn add(&mut self, folder: &Folder, name: &str) {
+        self.found.tests.push(Test {
+            suite: Arc::clone(&folder.suite),
+            config: Arc::clone(&folder.config),
+            path: folder.child(name),
+            overrides: Overrides::default(),
+        });
+    }
+
+    /// Where a folder belongs: the nearest lit.toml upward decides. `None` after an error.
+    fn place(&mut self, dir: &Path) -> Option<Folder> {
+        if let Some(known) = self.configs.get(dir) {
+            return known.clone();
+        }
+        // Go up to a known folder or the nearest configuration that doesn't inherit...
+        let mut pending = vec![dir.to_owned()];
+        let mut at = dir.to_owned();
+        let mut above = None;
+        loop {
+            let has_config = at.join(FILE_NAME).is_file();
+            if has_config && !inherits(&at) {
+                break;
+            }
+            if !has_config {
+                self.note_python(&at);
+            }
+            let Some(parent) = at.parent().map(Path::to_owned) else {
+                // Only files that want to refine something, with nothing above them, count now.
+                let top = pending.iter().rposition(|dir| dir.join(FILE_NAME).is_file());
+                pending.truncate(top.map_or(0, |top| top + 1));
+                break;
+            };
+            at = parent;
+            if let Some(known) = self.configs.get(&at) {
+                above = Some(known.clone()?);
+                break;
+            }
+            pending.push(at.clone());
+        }
+        if pending.is_empty() {
+            // No configuration anywhere: the folder is a suite by itself.
+            let config = Arc::new(SuiteConfig::default_for(dir, self.defaults));
+            let folder = self.new_suite(config);
+            self.configs.insert(dir.to_owned(), Some(folder.clone()));
+            return Some(folder);
+        }
+        // ... and come down again, refining.
+        let mut folder = above;
+        for dir in pending.iter().rev() {
+            folder = self.enter(dir, folder.as_ref());
+            self.configs.insert(dir.clone(), folder.clone());
+            folder.as_ref()?;
+        }
+        folder
+    }
+
+    /// The place of a folder given that of the one above.
+    fn enter(&mut self, dir: &Path, parent: Option<&Folder>) -> Option<Folder> {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        if !dir.join(FILE_NAME).is_file() {
+            let parent = parent?;
+            return Some(Folder { path: parent.child(&name), ..parent.clone() });
+        }
+        let parent_config = parent.map(|parent| parent.config.as_ref());
+        match SuiteConfig::load(dir, parent_config, self.defaults) {
+            Ok((config, true)) => {
+                let parent = parent?;
+                let config = Arc::new(config);
+                Some(Folder { path: parent.child(&name), config, suite: Arc::clone(&parent.suite) })
+            }
+            Ok((config, false)) => Some(self.new_suite(Arc::new(config))),
+            Err(error) => {
+                self.found.errors.push(error);
+                None
+            }
+        }
+    }
+
+    fn new_suite(&mut self, config: Arc<SuiteConfig>) -> Folder {
+        let times = times::read(&config).unwrap_or_else(|message| {
+            self.found.warnings.push(message);
+            HashMap::new()
+        });
+        let suite = Arc::new(Suite { config: Arc::clone(&config), times });
+        Folder { suite, config, path: String::new() }
+    }
+
+    fn note_python(&mut self, dir: &Path) {
+        if let Some(path) = python_config::find(dir, self.config_prefix)
+            && self.noted.insert(path.clone())
+        {
+            self.found.notes.push(python_config::note(&path));
+        }
+    }
+
+    /// Adds the tests below a folder, depth first, in the order of names.
+    fn walk(&mut self, dir: &Path, folder: Folder) {
+        let mut linked = HashSet::new();
+        let mut stack = vec![(dir.to_owned(), folder)];
+        while let Some((dir, folder)) = stack.pop() {
+            if folder.config.standalone {
+                continue;
+            }
+            let Ok(entries) = std::fs::read_dir(&dir) else {
+                self.found.warnings.push(format!("can't read the folder '{}'", dir.display()));
+                continue;
+            };
+            let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+            entries.sort_by_key(std::fs::DirEntry::file_name);
+            let mut folders = Vec::new();
+            for entry in entries {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let Ok(kind) = entry.file_type() else { continue };
+                let path = entry.path();
+                let is_dir = kind.is_dir() || (kind.is_symlink() && path.is_dir());
+                if !is_dir {
+                    if is_test(&name, &folder.config) {
+                        self.add(&folder, &name);
+                    }
+                    continue;
+                }
+                if SKIPPED_FOLDERS.contains(&name.as_str()) || folder.config.excludes.contains(&name) {
+                    continue;
+                }
+                // A link may lead back up; each target is entered once.
+                if kind.is_symlink()
+                    && let Ok(target) = path.canonicalize()
+                    && !linked.insert(target)
+                {
+                    continue;
+                }
+                folders.push(path);
+            }
+            for path in folders.into_iter().rev() {
+                let place = match self.configs.get(&path) {
+                    Some(known) => known.clone(),
+                    None => {
+                        self.note_python(&path);
+                        let place = self.enter(&path, Some(&folder));
+                        self.configs.insert(path.clone(), place.clone());
+                        place
+                    }
+                };
+                stack.extend(place.map(|place| (path, place)));
+            }
+        }
+    }
+}
+
+/// Whether the lit.toml of a folder refines the one above. A file that can't be read doesn't.
+fn inherits(dir: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(default)]
+        inherit: bool,
+    }
+    std::fs::read_to_string(dir.join(FILE_NAME))
+        .ok()
+        .and_then(|text| toml::from_str::<Head>(&text).ok())
+        .is_some_and(|head| head.inherit)
+}
+
+fn is_test(name: &str, config: &SuiteConfig) -> bool {
+    !name.starts_with('.')
+        && !config.excludes.iter().any(|excluded| excluded == name)
+        && config.suffixes.iter().any(|suffix| name.ends_with(suffix.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    fn names(found: &Found) -> Vec<String> {
+        found.tests.iter().map(Test::full_name).collect()
+    }
+
+    fn find(dir: &tempfile::TempDir, inputs: &[&str]) -> Found {
+        let inputs: Vec<PathBuf> = inputs.iter().map(|input| dir.path().join(input)).collect();
+        discover(&inputs, &Defaults { suffixes: vec![".d".to_owned()], ..Defaults::default() }, "lit")
+    }
+
+    #[test]
+    fn suites_suffixes_and_excludes() {
+        let dir = tree(&[
+            ("lit.toml", "name = \"top\"\nsuffixes = [\".t\"]\nexcludes = [\"Inputs\", \"no.t\"]"),
+            ("b.t", ""),
+            ("a.t", ""),
+            (".h.t", ""),
+            ("no.t", ""),
+            ("a.x", ""),
+            ("Inputs/c.t", ""),
+            ("Output/c.t", ""),
+            ("sub/d.t", ""),
+            ("sub/deep/e.t", ""),
+            ("other/lit.toml", "name = \"other\"\nsuffixes = [\".x\"]"),
+            ("other/f.x", ""),
+            ("other/more/lit.toml", "inherit = true\nsuffixes = [\".y\"]"),
+            ("other/more/g.y", ""),
+        ]);
+        let all = [
+            "top :: a.t",
+            "top :: b.t",
+            "other :: f.x",
+            "other :: more/g.y",
+            "top :: sub/d.t",
+            "top :: sub/deep/e.t",
+        ];
+        assert_eq!(names(&find(&dir, &["."])), all);
+        assert_eq!(names(&find(&dir, &["sub/deep"])), ["top :: sub/deep/e.t"]);
+        assert_eq!(names(&find(&dir, &["sub/deep/e.t"])), ["top :: sub/deep/e.t"]);
+        assert_eq!(names(&find(&dir, &["other/more"])), ["other :: more/g.y"]);
+        let found = find(&dir, &["a.x", "missing"]);
+        assert!(found.tests.is_empty());
+        assert_eq!(found.warnings.len(), 2);
+    }
+
+    #[test]
+    fn without_configuration_and_with_a_python_one() {
+        let dir = tree(&[("s/a.d", ""), ("s/lit.cfg.py", "config.suffixes = ['.d']")]);
+        let found = find(&dir, &["s"]);
+        assert_eq!(names(&found), ["s :: a.d"]);
+        assert_eq!(found.notes.len(), 1);
+        assert!(found.notes[0].contains("suffixes = [\".d\"]"), "{}", found.notes[0]);
+    }
+
+    #[test]
+    fn broken_configuration_is_an_error() {
+        let dir = tree(&[("lit.toml", "oops = 1"), ("a.d", "")]);
+        let found = find(&dir, &["a.d"]);
+        assert_eq!((found.tests.len(), found.errors.len()), (0, 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_a_circle_end() {
+        let dir = tree(&[("s/a.d", "")]);
+        std::os::unix::fs::symlink(dir.path().join("s"), dir.path().join("s/loop")).unwrap();
+        assert!(find(&dir, &["s"]).tests.len() <= 2);
+    }
+}

@@ -1,0 +1,170 @@
+//! After the last token: what can only be checked on the whole module, and unique names.
+
+use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::ir::{Computation, ComputationId, Module, ShapeId, Symbol};
+
+use super::ParseResult;
+use super::builder::Builder;
+use super::uniquer::{NameUniquer, is_risky};
+
+impl Builder<'_> {
+    /// Completes the module.
+    pub(crate) fn finish(&mut self) -> Result<(), Vec<Box<Diagnostic>>> {
+        let undefined = self.undefined_computations();
+        if !undefined.is_empty() {
+            return Err(undefined);
+        }
+        self.finish_checked().map_err(|error| vec![error])
+    }
+
+    fn finish_checked(&mut self) -> ParseResult<()> {
+        let end = Span::new(self.source.len(), self.source.len());
+        let Some(&last) = self.module.computation_order.last() else {
+            return Err(
+                Diagnostic::new(Code::UnexpectedToken, end, "a module has at least one computation").boxed()
+            );
+        };
+        let entry = *self.module.entry.get_or_insert(last);
+        if !self.strict() {
+            self.check_call_cycles()?;
+        }
+        self.check_aliases(entry, end)?;
+        self.finish_async()?;
+        super::stack_frames::rebuild_stack_frames(&mut self.module, &self.stack_frames);
+        make_names_unique(&mut self.module);
+        if self.module.strings.get(self.module.name).is_empty() {
+            let name = format!("module_{}", self.module.computation_name(entry));
+            self.module.name = self.module.strings.intern(name.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// Computations named before they are defined may call each other in a circle.
+    fn check_call_cycles(&self) -> ParseResult<()> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done,
+        }
+        let module = &self.module;
+        let mut marks = vec![Mark::New; module.computations.len()];
+        for &start in &module.computation_order {
+            let mut stack = vec![(start, false)];
+            while let Some((id, leaving)) = stack.pop() {
+                if leaving {
+                    marks[id.index()] = Mark::Done;
+                    continue;
+                }
+                if marks[id.index()] != Mark::New {
+                    continue;
+                }
+                marks[id.index()] = Mark::Open;
+                stack.push((id, true));
+                for &instruction in &module.computation(id).instructions {
+                    let mut circle = false;
+                    module.for_each_called_computation(instruction, |callee| {
+                        circle |= marks[callee.index()] == Mark::Open;
+                        if marks[callee.index()] == Mark::New {
+                            stack.push((callee, false));
+                        }
+                    });
+                    if circle {
+                        let message = format!("computation `{}` calls itself", module.computation_name(id));
+                        return Err(Diagnostic::new(
+                            Code::BadComputation,
+                            self.spans[instruction.index()],
+                            message,
+                        )
+                        .label("this call closes a circle")
+                        .boxed());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Alias and donor entries must fit the entry computation.
+    fn check_aliases(&self, entry: ComputationId, end: Span) -> ParseResult<()> {
+        let module = &self.module;
+        let result = module.instruction(module.computation(entry).root).shape;
+        let result = module.header.entry_computation_layout.as_ref().map_or(result, |_| result);
+        for alias in &module.header.input_output_alias {
+            if !has_index(module, result, &alias.output_index) {
+                let message = format!(
+                    "`input_output_alias` names the output {:?}, which the entry computation does not have",
+                    alias.output_index
+                );
+                return Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
+            }
+            if alias.parameter < 0 {
+                let message = "`input_output_alias` names a negative parameter";
+                return Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
+            }
+        }
+        if module.header.buffer_donors.iter().any(|donor| donor.parameter < 0) {
+            let message = "`buffer_donor` names a negative parameter";
+            return Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
+        }
+        Ok(())
+    }
+}
+
+/// Whether `index` leads to a part of `shape`.
+fn has_index(module: &Module, mut shape: ShapeId, index: &[i64]) -> bool {
+    for &step in index {
+        let elements = module.shape(shape).as_tuple();
+        match elements.and_then(|elements| elements.get(usize::try_from(step).ok()?)) {
+            Some(&element) => shape = element,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Makes the names of computations, and those of instructions, unique in the order XLA does: computations as they
+/// were finished, their instructions as they were created.
+pub(crate) fn make_names_unique(module: &mut Module) {
+    let names: Vec<Symbol> = module.computation_order.iter().map(|&id| module.computation(id).name).collect();
+    if let Some(unique) = unique_names(module, &names) {
+        for (id, name) in module.computation_order.clone().into_iter().zip(unique) {
+            if let Some(computation) = &mut module.computations[id.index()] {
+                computation.name = name;
+            }
+        }
+    }
+    let instructions: Vec<_> = module
+        .computation_order
+        .iter()
+        .flat_map(|&id| module.computations[id.index()].as_ref().map(instructions_of).unwrap_or_default())
+        .copied()
+        .collect();
+    let names: Vec<Symbol> = instructions.iter().map(|&id| module.instruction(id).name).collect();
+    if let Some(unique) = unique_names(module, &names) {
+        for (id, name) in instructions.into_iter().zip(unique) {
+            module.instructions[id.index()].name = name;
+        }
+    }
+}
+
+fn instructions_of(computation: &Computation) -> &[crate::ir::InstructionId] {
+    &computation.instructions
+}
+
+/// The unique names for `names`, `None` if they are unique already.
+fn unique_names(module: &mut Module, names: &[Symbol]) -> Option<Vec<Symbol>> {
+    let mut seen = vec![false; module.strings.len()];
+    let settled = names.iter().all(|&name| {
+        !std::mem::replace(&mut seen[name.index()], true) && !is_risky(module.strings.name(name))
+    });
+    if settled {
+        return None;
+    }
+    let mut uniquer = NameUniquer::new();
+    let unique = names.iter().map(|&name| {
+        let text = uniquer.unique(module.strings.name(name));
+        module.strings.intern(text.as_bytes())
+    });
+    Some(unique.collect())
+}

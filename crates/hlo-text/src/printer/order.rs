@@ -1,0 +1,225 @@
+//! The orders in which XLA prints computations and instructions. All walks keep their own stacks.
+
+use std::ops::Range;
+
+use super::async_sugar::is_single_instruction;
+use super::plan::Tables;
+use crate::ir::{ComputationId, InstructionId, Module, Opcode};
+
+/// A computation is called by some instruction.
+const CALLED: u8 = 1;
+/// A fusion calls it.
+const FUSION_BODY: u8 = 2;
+/// It is printed as the instruction that it wraps.
+const HIDDEN: u8 = 4;
+/// It has been put on the walk's stack.
+const PUSHED: u8 = 8;
+
+/// Who calls whom in a module.
+pub(super) struct Calls {
+    /// By computation: the marks above.
+    marks: Vec<u8>,
+    /// Called computations, those of one instruction next to each other.
+    callees: Vec<ComputationId>,
+    /// Where the callees of each calling instruction end.
+    group_ends: Vec<usize>,
+    /// By computation: its calling instructions, in creation order.
+    groups: Vec<Range<usize>>,
+}
+
+impl Calls {
+    /// Looks through all instructions of `module`; with `async_sugar` the computations that are printed as
+    /// `X-start` count as hidden.
+    pub(super) fn of(module: &Module, tables: &Tables, async_sugar: bool) -> Self {
+        let limit = module.computation_id_limit();
+        let mut calls = Self {
+            marks: vec![0; limit],
+            callees: Vec::new(),
+            group_ends: Vec::new(),
+            groups: vec![0..0; limit],
+        };
+        for &computation in module.computations() {
+            let start = calls.group_ends.len();
+            for &id in &module.computation(computation).instructions {
+                let opcode = module.instruction(id).opcode;
+                if tables.may_call(opcode) {
+                    calls.add_caller(module, id, opcode, async_sugar);
+                }
+            }
+            calls.groups[computation.index()] = start..calls.group_ends.len();
+        }
+        calls
+    }
+
+    fn add_caller(&mut self, module: &Module, id: InstructionId, opcode: Opcode, async_sugar: bool) {
+        let Self { marks, callees, .. } = self;
+        let start = callees.len();
+        module.for_each_called_computation(id, |callee| {
+            callees.push(callee);
+            marks[callee.index()] |= CALLED;
+            match opcode {
+                Opcode::Fusion => marks[callee.index()] |= FUSION_BODY,
+                Opcode::AsyncStart if async_sugar && is_single_instruction(module, callee) => {
+                    marks[callee.index()] |= HIDDEN;
+                }
+                _ => {}
+            }
+        });
+        if callees.len() > start {
+            self.group_ends.push(self.callees.len());
+        }
+    }
+
+    /// Whether a fusion calls `computation`. Such computations are not scheduled.
+    pub(super) fn is_fusion_body(&self, computation: ComputationId) -> bool {
+        self.marks[computation.index()] & FUSION_BODY != 0
+    }
+
+    fn is_hidden(&self, computation: ComputationId) -> bool {
+        self.marks[computation.index()] & HIDDEN != 0
+    }
+
+    /// The computations as they were made, without the hidden ones.
+    pub(super) fn creation_order(&self, module: &Module) -> Vec<ComputationId> {
+        module.computations().iter().copied().filter(|&id| !self.is_hidden(id)).collect()
+    }
+
+    /// The computations in the order XLA prints them: callees before callers, except that a computation is
+    /// marked already when it is pushed, so that it can come after a caller that is reached later.
+    ///
+    /// XLA marks anew for each computation that nobody calls and drops what it had before. One set of marks
+    /// gives the same: all that such a walk meets below a known computation is known as well.
+    pub(super) fn printing_order(&mut self, module: &Module) -> Vec<ComputationId> {
+        let mut order = Vec::with_capacity(module.computations().len());
+        let mut stack: Vec<(ComputationId, Range<usize>)> = Vec::new();
+        for &root in module.computations() {
+            if self.marks[root.index()] & CALLED != 0 {
+                continue;
+            }
+            for group in self.groups[root.index()].clone() {
+                self.push_group(group, &mut stack);
+                while let Some((computation, groups)) = stack.last_mut() {
+                    match groups.next() {
+                        Some(group) => self.push_group(group, &mut stack),
+                        None => {
+                            order.push(*computation);
+                            stack.pop();
+                        }
+                    }
+                }
+            }
+            order.push(root);
+        }
+        order.retain(|&id| !self.is_hidden(id));
+        order
+    }
+
+    fn push_group(&mut self, group: usize, stack: &mut Vec<(ComputationId, Range<usize>)>) {
+        let start = if group == 0 { 0 } else { self.group_ends[group - 1] };
+        for index in (start..self.group_ends[group]).rev() {
+            let callee = self.callees[index];
+            if self.marks[callee.index()] & PUSHED == 0 {
+                self.marks[callee.index()] |= PUSHED;
+                stack.push((callee, self.groups[callee.index()].clone()));
+            }
+        }
+    }
+}
+
+/// Not reached yet.
+const NEW: u8 = 0;
+/// Its operands are on the stack.
+const VISITING: u8 = 1;
+/// Has its place in the order.
+const DONE: u8 = 3;
+const STATE: u8 = 3;
+/// Some instruction has it as an operand.
+const USED: u8 = 4;
+
+/// Post-order of instructions, and room for the orders of computations inside computations.
+#[derive(Default)]
+pub(super) struct InstructionOrder {
+    /// By instruction: state of the walk.
+    marks: Vec<u8>,
+    stack: Vec<InstructionId>,
+    order: Vec<InstructionId>,
+}
+
+impl InstructionOrder {
+    /// The instruction at `index` of an order that hasn't been dropped.
+    #[inline]
+    pub(super) fn at(&self, index: usize) -> InstructionId {
+        self.order[index]
+    }
+
+    /// Drops the orders from `start` on.
+    pub(super) fn truncate(&mut self, start: usize) {
+        self.order.truncate(start);
+    }
+
+    /// Adds the instructions of `computation` as they were made; gives where they are.
+    pub(super) fn push_creation_order(
+        &mut self,
+        module: &Module,
+        computation: ComputationId,
+    ) -> Range<usize> {
+        let start = self.order.len();
+        self.order.extend_from_slice(&module.computation(computation).instructions);
+        start..self.order.len()
+    }
+
+    /// Adds the instructions of `computation` in post-order; gives where they are: from each instruction without
+    /// users, in creation order, depth first through control predecessors (the last one first) and operands.
+    pub(super) fn push_post_order(&mut self, module: &Module, computation: ComputationId) -> Range<usize> {
+        let start = self.order.len();
+        let instructions = &module.computation(computation).instructions;
+        self.order.reserve(instructions.len());
+        self.marks.resize(module.instruction_id_limit(), NEW);
+        for &id in instructions {
+            self.marks[id.index()] = NEW;
+        }
+        for &id in instructions {
+            for operand in module.operands(id) {
+                self.marks[operand.index()] |= USED;
+            }
+        }
+        for &id in instructions {
+            if self.marks[id.index()] & USED == 0 {
+                self.walk(module, id);
+            }
+        }
+        start..self.order.len()
+    }
+
+    fn walk(&mut self, module: &Module, from: InstructionId) {
+        let Self { marks, stack, order } = self;
+        stack.push(from);
+        while let Some(&id) = stack.last() {
+            let state = marks[id.index()] & STATE;
+            if state == NEW {
+                marks[id.index()] |= VISITING;
+                let height = stack.len();
+                for &operand in module.operands(id).iter().rev() {
+                    if marks[operand.index()] & STATE != DONE {
+                        stack.push(operand);
+                    }
+                }
+                if module.instruction(id).has_control_predecessors {
+                    for &predecessor in module.control_predecessors(id) {
+                        if marks[predecessor.index()] & STATE != DONE {
+                            stack.push(predecessor);
+                        }
+                    }
+                }
+                if stack.len() > height {
+                    continue;
+                }
+            }
+            if state != DONE {
+                marks[id.index()] |= DONE;
+                order.push(id);
+            }
+            stack.pop();
+        }
+    }
+}
