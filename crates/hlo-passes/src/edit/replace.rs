@@ -95,7 +95,8 @@ impl Editor<'_> {
 
     /// XLA's words for two shapes that don't fit.
     fn shape_conflict(&self, old: InstructionId, new: InstructionId) -> String {
-        let side = |id| format!("\"{}\" ({})", self.name_of(id), self.shape_text(self.instruction(id).shape));
+        let side =
+            |id| format!("\"{}\" ({})", self.name_of(id), self.shape_text(self.instruction(id).shape, false));
         format!("it can't be replaced by an instruction of another shape: {} vs {}", side(old), side(new))
     }
 
