@@ -206,6 +206,9 @@ impl Eliminator {
                     continue;
                 }
                 AttrValue::Bool(value) => [u64::from(value), 0],
+                AttrValue::Int(value) if attr.key == AttrKey::Index => {
+                    [first_equal_output(edit, id, value), 0]
+                }
                 AttrValue::Int(value) => [value as u64, 0],
                 AttrValue::Float(value) => [u64::from(value.to_bits()), 0],
                 AttrValue::Word(value) => [u64::from(value), 0],
@@ -232,6 +235,21 @@ impl Eliminator {
             ]
         })
     }
+}
+
+/// The first element of a tuple that is the same as element `index`, as far as the body of a fusion shows.
+fn first_equal_output(edit: &Editor<'_>, element: InstructionId, index: i64) -> u64 {
+    let find = || {
+        let &fusion = edit.operands(element).first()?;
+        let body = edit.called(fusion, AttrKey::Calls)?;
+        let root = edit.computation(body).root;
+        let is_fused_tuple = edit.instruction(fusion).opcode == Opcode::Fusion
+            && edit.instruction(root).opcode == Opcode::Tuple;
+        let outputs = edit.operands(root);
+        let output = outputs.get(usize::try_from(index).ok()?).filter(|_| is_fused_tuple)?;
+        outputs.iter().position(|other| other == output)
+    };
+    find().map_or(index as u64, |first| first as u64)
 }
 
 /// Whether XLA takes the two operands as interchangeable; comparisons for equality don't count.
