@@ -42,4 +42,5 @@ pub use origin::*;
 pub use replica_groups::*;
 pub use shape::{ArrayShape, Layout, Shape, ShapeTable, SplitConfig, TileDimension, UNBOUNDED};
 pub use sharding::*;
+pub(crate) use used_names::NameSet;
 pub use value::*;

@@ -17,7 +17,6 @@ use crate::lexer::{Cursor, Token};
 use super::shape::parse_shape;
 use super::text_cache::{TextCache, shape_length, text_hash};
 use super::tokens::OpcodeWord;
-use super::uniquer::NameUniquer;
 use super::{Dialect, ParseResult, ValueContext};
 
 /// A builder that the token source and the grammar's actions share; they take turns.
@@ -164,7 +163,7 @@ pub(crate) struct Builder<'s> {
     pub(super) operands: Vec<InstructionId>,
     pub(super) attributes: Vec<PendingAttr>,
     /// Names `opcode.anon`; made when the first nested instruction needs one.
-    nested_names: Option<NameUniquer>,
+    nested_names: Option<crate::ir::NameSet>,
     pub(super) pending_number: (i64, Span),
     pub(super) pending_literal: Option<LiteralId>,
     last_after_operands: Span,
@@ -682,8 +681,16 @@ impl<'s> Builder<'s> {
         }
     }
 
-    pub(crate) fn open_nested(&mut self, shape: Option<ShapeId>, word: OpcodeWord, at: u32, paren_at: u32) {
-        self.begin(None, Span { start: at, end: paren_at }, None);
+    /// `start` is where the operand begins, with its shape if it has one.
+    pub(crate) fn open_nested(
+        &mut self,
+        shape: Option<ShapeId>,
+        word: OpcodeWord,
+        at: u32,
+        paren_at: u32,
+        start: u32,
+    ) {
+        self.begin(None, Span { start, end: paren_at }, None);
         self.open_operands(shape, word, at, paren_at);
         if self.single_instruction && shape.is_some() {
             // XLA reads the opcode as the name of a parameter first.
@@ -872,22 +879,22 @@ impl<'s> Builder<'s> {
 
     /// The name of a nested instruction.
     pub(super) fn nested_name(&mut self, opcode: Opcode) -> Symbol {
-        if self.nested_names.is_none() {
-            let mut uniquer = NameUniquer::new();
+        let names = self.nested_names.get_or_insert_with(|| {
+            let mut names = crate::ir::NameSet::default();
             for instruction in &self.module.instructions {
-                uniquer.unique(self.module.strings.name(instruction.name));
+                let text = self.module.strings.name(instruction.name).to_owned();
+                names.unique(&text, &mut self.module.strings);
             }
-            self.nested_names = Some(uniquer);
-        }
-        let uniquer = self.nested_names.get_or_insert_with(NameUniquer::new);
-        let name = uniquer.unique(&format!("{}.anon", opcode.name()));
-        self.module.strings.intern(name.as_bytes())
+            names
+        });
+        names.unique(&format!("{}.anon", opcode.name()), &mut self.module.strings)
     }
 
     /// Enters an explicit name in the table of nested names.
     pub(super) fn note_name(&mut self, name: Symbol) {
-        if let Some(uniquer) = &mut self.nested_names {
-            uniquer.unique(self.module.strings.name(name));
+        if let Some(names) = &mut self.nested_names {
+            let text = self.module.strings.name(name).to_owned();
+            names.unique(&text, &mut self.module.strings);
         }
     }
 

@@ -15,11 +15,24 @@ pub(crate) fn legal_name(name: &str) -> Option<String> {
     if name.starts_with("__") && !name.starts_with("__xla_") {
         return Some(format!("a{}", &name[1..]));
     }
-    // The longest type name has 13 bytes.
-    if name.len() <= 13 && ElementType::from_name(name).is_some() {
+    if may_be_type(name.as_bytes()) && ElementType::from_name(name).is_some() {
         return Some(format!("{name}_"));
     }
     None
+}
+
+/// A quick look whether `name` could be that of an element type: they are short, without dots and signs.
+#[inline]
+fn may_be_type(name: &[u8]) -> bool {
+    const LONGEST: usize = "f8e4m3b11fnuz".len();
+    name.len() <= LONGEST && memchr::memchr3(b'.', b'_', b'-', name).is_none()
+}
+
+/// Whether `name` is one of those that [`legal_name`] changes; a quick look first, since hardly any is.
+#[inline]
+fn is_illegal(name: &[u8]) -> bool {
+    (name.starts_with(b"__") || may_be_type(name))
+        && std::str::from_utf8(name).is_ok_and(|name| legal_name(name).is_some())
 }
 
 impl Builder<'_> {
@@ -223,6 +236,9 @@ impl Builder<'_> {
 
     fn check_name(&mut self, frame: &Frame) -> ParseResult<()> {
         let Some(name) = frame.name else { return Ok(()) };
+        if !is_illegal(self.module.strings.get(name)) && self.earlier_definition(name).is_none() {
+            return Ok(());
+        }
         let text = self.module.strings.name(name);
         if let Some(legal) = legal_name(text) {
             let message = format!("`{text}` cannot be the name of an instruction");

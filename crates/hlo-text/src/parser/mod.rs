@@ -29,7 +29,6 @@ pub(crate) mod stack_frames;
 mod sub_attribute;
 mod text_cache;
 pub(crate) mod tokens;
-pub(crate) mod uniquer;
 pub(crate) mod value;
 mod word;
 

@@ -35,7 +35,10 @@ pub(crate) enum Tok {
     Tables,
     Name(Symbol),
     Shape(ShapeId),
-    Opcode(OpcodeWord),
+    /// A name and the `=` behind it.
+    Define(Symbol),
+    /// An opcode and the `(` behind it.
+    Open(OpcodeWord),
     /// A parameter number or a literal.
     Payload,
     /// `, key=value` with everything of the value.
@@ -242,7 +245,22 @@ impl<'p, 's> TokenSource<'p, 's> {
                 OpcodeWord { opcode, .. } => opcode,
             });
         }
-        self.take(Tok::Opcode(found))
+        let start = self.cursor.start() as u32;
+        self.cursor.bump();
+        if self.cursor.token() != Token::LParen {
+            return self.fail(self.cursor.unexpected("`(` and the operands"));
+        }
+        self.parens += 1;
+        if self.parens > MAX_CALL_NESTING {
+            let message = format!("instructions are nested more than {MAX_CALL_NESTING} levels deep");
+            return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
+        }
+        self.cursor.bump();
+        self.place = match found.opcode.operand_format() {
+            OperandFormat::Operands => Place::Operands,
+            OperandFormat::ParameterNumber | OperandFormat::Literal => Place::Payload(found.opcode),
+        };
+        Ok((start, Tok::Open(found), self.cursor.previous_end() as u32))
     }
 
     fn unknown_opcode(&self, word: &str) -> Item {
@@ -255,27 +273,19 @@ impl<'p, 's> TokenSource<'p, 's> {
         self.fail(error.boxed())
     }
 
-    /// Takes the `(` of operands.
-    fn open_operands(&mut self, opcode: Opcode) -> Item {
-        self.parens += 1;
-        if self.parens > MAX_CALL_NESTING {
-            let message = format!("instructions are nested more than {MAX_CALL_NESTING} levels deep");
-            return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
-        }
-        self.place = match opcode.operand_format() {
-            OperandFormat::Operands => Place::Operands,
-            OperandFormat::ParameterNumber | OperandFormat::Literal => Place::Payload(opcode),
-        };
-        self.take(Tok::LParen)
-    }
-
     fn next_in_body(&mut self, token: Token) -> Item {
         match token {
-            Token::Name | Token::Ident => self.take_name(),
-            Token::Equal => {
+            Token::Name | Token::Ident => {
+                let symbol = self.builder.borrow_mut().intern_name(self.cursor.word());
+                let start = self.cursor.start() as u32;
+                self.cursor.bump();
+                if self.cursor.token() != Token::Equal {
+                    return self.fail(self.cursor.unexpected("`=` after the name of the instruction"));
+                }
+                self.cursor.bump();
                 self.place = Place::RightHandSide;
                 self.shape = None;
-                self.take(Tok::Equal)
+                Ok((start, Tok::Define(symbol), self.cursor.previous_end() as u32))
             }
             Token::Keyword(Keyword::Root) => self.take(Tok::Root),
             Token::Comma => self.attribute(),
@@ -296,8 +306,6 @@ impl<'p, 's> TokenSource<'p, 's> {
 
     fn next_in_right_hand_side(&mut self, token: Token) -> Item {
         match (token, self.previous) {
-            (Token::LParen, Tok::Opcode(word)) => self.open_operands(word.opcode),
-            (_, Tok::Opcode(_)) => self.unexpected(),
             (Token::Ident, Tok::Shape(_)) => self.take_opcode(),
             (_, Tok::Shape(_)) => self.unexpected(),
             (Token::Type(_) | Token::LParen, _) => self.take_shape(),
@@ -308,14 +316,13 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_in_operands(&mut self, token: Token) -> Item {
-        if matches!(self.previous, Tok::LParen | Tok::Comma) {
+        if matches!(self.previous, Tok::Open(_) | Tok::Comma) {
             self.operand_start = self.cursor.start();
         }
-        match (token, self.previous) {
-            (Token::LParen, Tok::Opcode(word)) => self.open_operands(word.opcode),
-            (Token::Name, _) => self.take_name(),
-            (Token::Comma, _) => self.take(Tok::Comma),
-            (Token::RParen, _) => {
+        match token {
+            Token::Name => self.take_name(),
+            Token::Comma => self.take(Tok::Comma),
+            Token::RParen => {
                 self.parens -= 1;
                 let item = self.take(Tok::RParen);
                 if self.parens == 0 {
@@ -324,9 +331,9 @@ impl<'p, 's> TokenSource<'p, 's> {
                 }
                 item
             }
-            (Token::Ident, _) if self.cursor.peek() != Token::LParen => self.take_name(),
-            (Token::Ident, _) if !at_shape(&self.cursor) => self.take_opcode(),
-            (Token::Type(_) | Token::LParen | Token::Ident, _) => self.take_shape(),
+            Token::Ident if self.cursor.peek() != Token::LParen => self.take_name(),
+            Token::Ident if !at_shape(&self.cursor) => self.take_opcode(),
+            Token::Type(_) | Token::LParen | Token::Ident => self.take_shape(),
             _ => self.unexpected(),
         }
     }
@@ -512,13 +519,11 @@ fn expectation(place: Place, previous: Tok) -> &'static str {
         },
         Place::Signature => "a signature such as `(p: f32[2]) -> f32[2]`",
         Place::Body => match previous {
-            Tok::Name(_) => "`=` after the name of the instruction",
             Tok::Root => "the name of an instruction",
             Tok::LBrace => "an instruction: `name = shape opcode(...)`",
             _ => "an attribute, an instruction (`name = shape opcode(...)`), or `}`",
         },
         Place::RightHandSide => match previous {
-            Tok::Opcode(_) => "`(` and the operands",
             Tok::Shape(_) => "an opcode",
             _ => "a shape and an opcode",
         },
