@@ -89,9 +89,9 @@ impl Printer<'_> {
             let parameter = module.instruction(parameter);
             out.extend_from_slice(shown_name(module, parameter.name, self.options));
             out.extend_from_slice(b": ");
-            self.shapes.write(out, module, parameter.shape, false);
+            self.shapes.write_for_signature(out, module, parameter.shape);
         }
         out.extend_from_slice(b") -> ");
-        self.shapes.write(out, module, module.instruction(computation.root).shape, false);
+        self.shapes.write_for_signature(out, module, module.instruction(computation.root).shape);
     }
 }
