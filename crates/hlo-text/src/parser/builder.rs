@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
-    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId,
-    MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
+    Attr, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId, MetadataId,
+    Module, Opcode, PoolRange, ShapeId, Symbol,
 };
 use crate::lexer::{Cursor, Token};
 
@@ -771,12 +771,6 @@ impl<'s> Builder<'s> {
                     self.fail(error.help("write the shape before the name: `f32[2] x`").boxed());
                 }
             };
-        }
-        if self.poisoned.contains(&name) {
-            // The fault has been reported where it is; this instruction can't be built either.
-            if let Some(own) = self.frames.last().and_then(|frame| frame.name) {
-                self.poisoned.insert(own);
-            }
         }
         let text = self.module.strings.name(name).to_owned();
         let mut error =
