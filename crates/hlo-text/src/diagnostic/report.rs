@@ -208,13 +208,12 @@ impl SourceCode for Excerpt<'_> {
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let line = self.lines.iter().rev().find(|line| line.start <= span.offset());
         let line = line.ok_or(MietteError::OutOfBounds)?;
-        let column = span.offset() - line.start;
         Ok(Box::new(miette::MietteSpanContents::new_named(
             self.report.source.name.to_owned(),
             line.text.as_bytes(),
             SourceSpan::from((line.start, line.text.len())),
             line.number - 1,
-            column.min(0),
+            0,
             1,
         )))
     }

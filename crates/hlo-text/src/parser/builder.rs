@@ -716,7 +716,7 @@ impl<'s> Builder<'s> {
         if self.definitions.len() <= name.index() {
             self.definitions.resize(self.module.strings.len().max(name.index() + 1), None);
         }
-        let before = std::mem::replace(&mut self.definitions[name.index()], Some(id));
+        let before = self.definitions[name.index()].replace(id);
         if let Some(scope) = self.scopes.last_mut()
             && scope.inline
         {
@@ -951,10 +951,10 @@ impl<'s> Builder<'s> {
     }
 
     /// The computations that were named but never defined, in text order.
-    pub(crate) fn undefined_computations(&self) -> Vec<Box<Diagnostic>> {
+    pub(crate) fn undefined_computations(&self) -> Vec<Diagnostic> {
         let mut open: Vec<(&Symbol, &Forward)> = self.forward.iter().collect();
         open.sort_by_key(|(_, forward)| forward.span.start);
-        open.into_iter().map(|(&name, forward)| self.undefined_computation(name, forward.span)).collect()
+        open.into_iter().map(|(&name, forward)| *self.undefined_computation(name, forward.span)).collect()
     }
 }
 

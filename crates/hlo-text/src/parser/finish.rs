@@ -9,12 +9,12 @@ use crate::ir::NameSet;
 
 impl Builder<'_> {
     /// Completes the module.
-    pub(crate) fn finish(&mut self) -> Result<(), Vec<Box<Diagnostic>>> {
+    pub(crate) fn finish(&mut self) -> Result<(), Vec<Diagnostic>> {
         let undefined = self.undefined_computations();
         if !undefined.is_empty() {
             return Err(undefined);
         }
-        self.finish_checked().map_err(|error| vec![error])
+        self.finish_checked().map_err(|error| vec![*error])
     }
 
     fn finish_checked(&mut self) -> ParseResult<()> {

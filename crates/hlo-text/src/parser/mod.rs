@@ -259,10 +259,8 @@ fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Resu
         builder.close_single_instruction(text.len());
         builder.take_error().map_or(Ok(()), Err)
     });
-    match result.map_err(|error| vec![error]).and_then(|()| builder.finish()) {
-        Ok(()) => Ok(builder.into_parsed()),
-        Err(errors) => Err(errors.into_iter().map(|error| *error).collect()),
-    }
+    result.map_err(|error| vec![*error]).and_then(|()| builder.finish())?;
+    Ok(builder.into_parsed())
 }
 
 /// How deeply modules may stand in `origin_recovery_table`s of modules.

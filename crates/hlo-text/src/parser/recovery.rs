@@ -46,7 +46,7 @@ pub(super) fn parse_with_recovery<'s>(
     if errors.is_empty() {
         match builder.finish() {
             Ok(()) => return Ok(builder.into_parsed()),
-            Err(found) => errors = found.into_iter().map(|error| *error).collect(),
+            Err(found) => errors = found,
         }
     }
     Err(errors)

@@ -194,7 +194,7 @@ impl<'p, 's> TokenSource<'p, 's> {
     pub(crate) fn operand_span(&self, unexpected: Span) -> Option<Span> {
         let within = matches!(self.place_before, Place::Operands)
             && matches!(self.previous_before, Tok::Name(_) | Tok::Shape(_));
-        within.then(|| Span { start: self.operand_start as u32, end: unexpected.end })
+        within.then_some(Span { start: self.operand_start as u32, end: unexpected.end })
     }
 
     /// Takes the current token as `tok`.
