@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
-    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId,
-    MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
+    Attr, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId, MetadataId,
+    Module, Opcode, PoolRange, ShapeId, Symbol,
 };
 use crate::lexer::{Cursor, Token};
 
@@ -146,6 +146,7 @@ pub(super) enum Cached {
 pub(crate) struct Builder<'s> {
     pub(super) source: &'s str,
     pub(super) dialect: Dialect,
+    pub(super) nesting: super::Nesting,
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
     error: Option<Box<Diagnostic>>,
@@ -201,6 +202,7 @@ impl<'s> Builder<'s> {
         Self {
             source,
             dialect,
+            nesting: super::Nesting::SHALLOW,
             module,
             warnings: Vec::new(),
             error: None,
@@ -714,7 +716,7 @@ impl<'s> Builder<'s> {
         if self.definitions.len() <= name.index() {
             self.definitions.resize(self.module.strings.len().max(name.index() + 1), None);
         }
-        let before = std::mem::replace(&mut self.definitions[name.index()], Some(id));
+        let before = self.definitions[name.index()].replace(id);
         if let Some(scope) = self.scopes.last_mut()
             && scope.inline
         {
@@ -769,12 +771,6 @@ impl<'s> Builder<'s> {
                     self.fail(error.help("write the shape before the name: `f32[2] x`").boxed());
                 }
             };
-        }
-        if self.poisoned.contains(&name) {
-            // The fault has been reported where it is; this instruction can't be built either.
-            if let Some(own) = self.frames.last().and_then(|frame| frame.name) {
-                self.poisoned.insert(own);
-            }
         }
         let text = self.module.strings.name(name).to_owned();
         let mut error =
@@ -955,10 +951,10 @@ impl<'s> Builder<'s> {
     }
 
     /// The computations that were named but never defined, in text order.
-    pub(crate) fn undefined_computations(&self) -> Vec<Box<Diagnostic>> {
+    pub(crate) fn undefined_computations(&self) -> Vec<Diagnostic> {
         let mut open: Vec<(&Symbol, &Forward)> = self.forward.iter().collect();
         open.sort_by_key(|(_, forward)| forward.span.start);
-        open.into_iter().map(|(&name, forward)| self.undefined_computation(name, forward.span)).collect()
+        open.into_iter().map(|(&name, forward)| *self.undefined_computation(name, forward.span)).collect()
     }
 }
 

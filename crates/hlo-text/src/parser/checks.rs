@@ -130,7 +130,7 @@ impl Builder<'_> {
             Opcode::DynamicReshape if operands == 0 => {
                 self.error(Code::OperandCount, frame.paren_at, "`dynamic-reshape` takes at least one operand")
             }
-            Opcode::Reduce | Opcode::ReduceWindow if operands % 2 != 0 => {
+            Opcode::Reduce | Opcode::ReduceWindow if !operands.is_multiple_of(2) => {
                 let message = format!(
                     "`{opcode}` takes as many initial values as inputs, but {operands} operands are given"
                 );

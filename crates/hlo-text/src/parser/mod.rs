@@ -32,7 +32,7 @@ pub(crate) mod tokens;
 pub(crate) mod value;
 mod word;
 
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::diagnostic::{Code, Diagnostic, Rejected, Span, decode, mistaken};
 use crate::ir::Module;
 use crate::lexer::{Cursor, Keyword, Token};
 
@@ -57,6 +57,26 @@ pub const MAX_NESTING_DEPTH: usize = 1000;
 
 /// How deeply instructions may be nested as operands; today's XLA has the same limit.
 pub const MAX_CALL_NESTING: usize = 8192;
+
+/// How deeply inline computations may stand in each other.
+pub const MAX_BODY_NESTING: usize = MAX_NESTING_DEPTH;
+
+/// How deep a text may be. The generated parser recurses, so the limits go with a stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nesting {
+    pub(crate) calls: usize,
+    pub(crate) bodies: usize,
+}
+
+impl Nesting {
+    /// Fits on any thread's stack, in unoptimized builds, too.
+    pub(crate) const SHALLOW: Self = Self { calls: 200, bodies: 100 };
+    /// Needs [`DEEP_STACK_BYTES`].
+    pub(crate) const DEEP: Self = Self { calls: MAX_CALL_NESTING, bodies: MAX_BODY_NESTING };
+}
+
+/// The stack for texts that are nested deeper than [`Nesting::SHALLOW`].
+const DEEP_STACK_BYTES: usize = 256 << 20;
 
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
@@ -130,7 +150,35 @@ pub fn parse_module(text: &str, options: &ParseOptions) -> Result<Parsed, Vec<Di
         let message = format!("the text has {} bytes; the limit is {MAX_TEXT_BYTES}", text.len());
         return Err(vec![Diagnostic::new(Code::TooLarge, Span::default(), message)]);
     }
-    let builder = Builder::new(text, options.dialect);
+    match parse_within(text, options, Nesting::SHALLOW) {
+        // Rare enough that starting over costs nothing in practice.
+        Err(errors) if errors.iter().any(|error| error.code == Code::TooDeep) => {
+            parse_deep(text, options, errors)
+        }
+        result => result,
+    }
+}
+
+/// Reads a deeply nested text on a thread with a stack for it.
+fn parse_deep(
+    text: &str,
+    options: &ParseOptions,
+    shallow: Vec<Diagnostic>,
+) -> Result<Parsed, Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let parse = || parse_within(text, options, Nesting::DEEP);
+        let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES).spawn_scoped(scope, parse);
+        // Without threads the text stays too deep.
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            _ => Err(shallow),
+        }
+    })
+}
+
+fn parse_within(text: &str, options: &ParseOptions, nesting: Nesting) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut builder = Builder::new(text, options.dialect);
+    builder.nesting = nesting;
     let cursor = Cursor::new(text);
     let entry = match cursor.token() {
         Token::Keyword(Keyword::HloModule | Keyword::Entry) => Entry::Module,
@@ -142,6 +190,22 @@ pub fn parse_module(text: &str, options: &ParseOptions) -> Result<Parsed, Vec<Di
         Entry::Instruction => parse_single_instruction(text, builder),
         _ => recovery::parse_with_recovery(text, builder, options.max_errors),
     }
+}
+
+/// Reads HLO text from bytes, as [`parse_module`] does. An input that is not HLO text at all but something people
+/// take for it gets a diagnostic that says so.
+///
+/// # Errors
+/// Every fault found, in text order, with the text they point into.
+pub fn parse_bytes<'t>(bytes: &'t [u8], options: &ParseOptions) -> Result<Parsed, Rejected<'t>> {
+    let text = decode(bytes)?;
+    parse_module(text, options).map_err(|diagnostics| {
+        let diagnostics = match mistaken(bytes) {
+            Some(diagnostic) => vec![diagnostic],
+            None => diagnostics,
+        };
+        Rejected { diagnostics, text: text.into() }
+    })
 }
 
 /// Whether the text begins with a computation that has a signature, or with tables: XLA takes such a text without
@@ -211,10 +275,8 @@ fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Resu
         builder.close_single_instruction(text.len());
         builder.take_error().map_or(Ok(()), Err)
     });
-    match result.map_err(|error| vec![error]).and_then(|()| builder.finish()) {
-        Ok(()) => Ok(builder.into_parsed()),
-        Err(errors) => Err(errors.into_iter().map(|error| *error).collect()),
-    }
+    result.map_err(|error| vec![*error]).and_then(|()| builder.finish())?;
+    Ok(builder.into_parsed())
 }
 
 /// How deeply modules may stand in `origin_recovery_table`s of modules.

@@ -10,7 +10,7 @@ use crate::lexer::{Cursor, Keyword, Token};
 
 use super::builder::SharedBuilder;
 use super::shape::at_shape;
-use super::{MAX_CALL_NESTING, MAX_NESTING_DEPTH, ParseResult};
+use super::{MAX_BODY_NESTING, MAX_CALL_NESTING, Nesting, ParseResult};
 
 /// An opcode as the text has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,7 @@ pub(crate) enum AttributeToken {
 pub(crate) struct TokenSource<'p, 's> {
     cursor: Cursor<'s>,
     builder: &'p SharedBuilder<'s>,
+    nesting: Nesting,
     /// The last token given.
     previous: Tok,
     /// The token that selects the grammar's entry, until it is given.
@@ -148,6 +149,7 @@ impl<'p, 's> TokenSource<'p, 's> {
         Self {
             cursor: Cursor::at(source, offset),
             builder,
+            nesting: builder.borrow().nesting,
             previous: start,
             start: Some(start),
             place,
@@ -192,7 +194,7 @@ impl<'p, 's> TokenSource<'p, 's> {
     pub(crate) fn operand_span(&self, unexpected: Span) -> Option<Span> {
         let within = matches!(self.place_before, Place::Operands)
             && matches!(self.previous_before, Tok::Name(_) | Tok::Shape(_));
-        within.then(|| Span { start: self.operand_start as u32, end: unexpected.end })
+        within.then_some(Span { start: self.operand_start as u32, end: unexpected.end })
     }
 
     /// Takes the current token as `tok`.
@@ -251,7 +253,7 @@ impl<'p, 's> TokenSource<'p, 's> {
             return self.fail(self.cursor.unexpected("`(` and the operands"));
         }
         self.parens += 1;
-        if self.parens > MAX_CALL_NESTING {
+        if self.parens > self.nesting.calls {
             let message = format!("instructions are nested more than {MAX_CALL_NESTING} levels deep");
             return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
         }
@@ -368,9 +370,8 @@ impl<'p, 's> TokenSource<'p, 's> {
                 self.take_name()
             }
             (Token::LBrace, _) => {
-                if self.bodies.len() >= MAX_NESTING_DEPTH {
-                    let message =
-                        format!("computations are nested more than {MAX_NESTING_DEPTH} levels deep");
+                if self.bodies.len() >= self.nesting.bodies {
+                    let message = format!("computations are nested more than {MAX_BODY_NESTING} levels deep");
                     return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
                 }
                 self.bodies.push(Body { opcode: None, after });

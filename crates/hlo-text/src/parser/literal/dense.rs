@@ -6,7 +6,7 @@ use super::{Complaint, Extent, bad, element_count, fast, finish};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{ArrayShape, ElementClass, ElementType, LiteralData};
 use crate::lexer::{Cursor, Keyword, Token};
-use crate::number::{decode_float, encode_float, max_finite, nan_with_payload, round_nan_to_f32};
+use crate::number::{encode_float, is_finite, max_finite, nan_with_payload, round_nan_to_f32};
 use crate::parser::{Dialect, ParseResult};
 
 /// The bytes of elements; a scalar's lie on the stack.
@@ -341,7 +341,7 @@ pub(super) fn integer_bits(element_type: ElementType, value: i64) -> Option<u64>
 /// The bits of a floating-point value, `None` if it is finite and the type has no finite value near it.
 pub(super) fn float_bits(element_type: ElementType, value: f64) -> Option<u64> {
     let bits = encode_float(element_type, value);
-    (!value.is_finite() || decode_float(element_type, bits).is_finite()).then_some(bits)
+    (!value.is_finite() || is_finite(element_type, bits)).then_some(bits)
 }
 
 /// The bits of the parts of a complex value; parts must not exceed the largest finite value, not even by a
