@@ -70,6 +70,11 @@ impl Printer<'_> {
         if self.options.print_percent {
             out.push(b'%');
         }
+        self.name_without_mark(out, name);
+    }
+
+    #[inline(always)]
+    fn name_without_mark(&self, out: &mut Vec<u8>, name: Symbol) {
         if self.options.print_ids {
             let (pool, start, end) = self.module.strings().range(name);
             write_range(out, pool, start, end);
@@ -88,8 +93,14 @@ impl Printer<'_> {
         }
         let interval = self.options.print_operand_index_annotation_interval;
         for (index, &operand) in all.iter().enumerate() {
-            write_separator(out, index, interval);
-            self.name(out, module.instruction(operand).name);
+            let name = module.instruction(operand).name;
+            if self.options.print_percent && (1..interval).contains(&index) {
+                out.extend_from_slice(b", %");
+                self.name_without_mark(out, name);
+            } else {
+                write_separator(out, index, interval);
+                self.name(out, name);
+            }
         }
     }
 

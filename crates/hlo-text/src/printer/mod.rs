@@ -48,7 +48,7 @@ pub(crate) const MAX_BODY_INSTRUCTIONS: usize = 1 << 22;
 #[inline]
 pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
     // Dimension numbers, tuple indices, line numbers: nearly all numbers are short.
-    let digit = |power: i64| b'0' + (number / power % 10) as u8;
+    let digit = |power: u32| b'0' + (number as u32 / power % 10) as u8;
     match number {
         0..=9 => out.push(digit(1)),
         10..=99 => out.extend_from_slice(&[digit(10), digit(1)]),
@@ -75,10 +75,10 @@ fn write_blanks(out: &mut Vec<u8>, count: usize) {
 #[inline]
 fn shown_name<'m>(module: &'m Module, name: Symbol, options: &PrintOptions) -> &'m [u8] {
     let text = module.strings().get(name);
-    match memchr::memchr(b'.', text) {
-        Some(dot) if !options.print_ids => &text[..dot],
-        _ => text,
+    if options.print_ids {
+        return text;
     }
+    memchr::memchr(b'.', text).map_or(text, |dot| &text[..dot])
 }
 
 /// Appends the name of an instruction or a computation.

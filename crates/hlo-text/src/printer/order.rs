@@ -143,6 +143,9 @@ pub(super) struct InstructionOrder {
     marks: Vec<u8>,
     stack: Vec<InstructionId>,
     order: Vec<InstructionId>,
+    /// By place in the computation: scratch of [`Self::is_in_post_order`].
+    subtree_starts: Vec<u32>,
+    used_later: Vec<bool>,
 }
 
 impl InstructionOrder {
@@ -168,9 +171,69 @@ impl InstructionOrder {
         start..self.order.len()
     }
 
+    /// Whether the instructions were made in post-order, as they are when the text was printed by XLA. Finds that
+    /// out in one pass without a stack, several times as fast as the walk. Says no where that is too hard to tell.
+    ///
+    /// In post-order the instructions that a walk finishes on behalf of an instruction, its subtree, stand directly
+    /// before it: that of its last operand reached from here at the end, before it that of the one before, and so
+    /// on. Its other operands stand before all of them.
+    fn is_in_post_order(&mut self, module: &Module, computation: ComputationId) -> bool {
+        let ids = module.computation(computation).instructions.as_slice();
+        let Some(&first) = ids.first() else { return true };
+        let base = first.index();
+        let starts = &mut self.subtree_starts;
+        let used_later = &mut self.used_later;
+        starts.clear();
+        starts.reserve(ids.len());
+        used_later.clear();
+        used_later.resize(ids.len(), false);
+        for (place, &id) in ids.iter().enumerate() {
+            let instruction = &module.instructions[id.index()];
+            // Places follow from ids only if those have no gaps.
+            if id.index() != base + place || instruction.has_control_predecessors {
+                return false;
+            }
+            let mut start = place;
+            let mut last_before = None;
+            let mut next_operand = None;
+            for &operand in module.operand_pool[instruction.operands.as_range()].iter().rev() {
+                let at = operand.index().wrapping_sub(base);
+                if at >= place {
+                    return false;
+                }
+                if at + 1 == start {
+                    start = starts[at] as usize;
+                } else if at < start {
+                    // Reached from elsewhere before; must not turn out to be inside the subtree.
+                    last_before = last_before.max(Some(at));
+                    used_later[at] = true;
+                } else if next_operand != Some(operand) {
+                    return false;
+                }
+                next_operand = Some(operand);
+            }
+            if last_before >= Some(start) {
+                return false;
+            }
+            starts.push(start as u32);
+        }
+        // The walks start at the instructions without users.
+        let mut end = ids.len();
+        while let Some(root) = end.checked_sub(1) {
+            if used_later[root] {
+                return false;
+            }
+            end = starts[root] as usize;
+        }
+        true
+    }
+
     /// Adds the instructions of `computation` in post-order; gives where they are: from each instruction without
     /// users, in creation order, depth first through control predecessors (the last one first) and operands.
     pub(super) fn push_post_order(&mut self, module: &Module, computation: ComputationId) -> Range<usize> {
+        if self.is_in_post_order(module, computation) {
+            return self.push_creation_order(module, computation);
+        }
         let start = self.order.len();
         let ids = module.computation(computation).instructions.as_slice();
         self.order.reserve(ids.len());

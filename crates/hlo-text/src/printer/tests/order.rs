@@ -147,3 +147,64 @@ fn bodies_repeat_up_to_the_limit() {
     assert!((900..=1000).contains(&printer.body_instructions));
     assert!(String::from_utf8(out).unwrap().contains("to_apply=f"));
 }
+
+/// Numbers that look random, the same every time.
+fn pseudorandom(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+/// Post-order by its definition: a recursive walk from every instruction without users.
+fn plain_post_order(operands: &[Vec<usize>]) -> Vec<usize> {
+    fn visit(index: usize, operands: &[Vec<usize>], order: &mut Vec<usize>) {
+        if !order.contains(&index) {
+            operands[index].iter().for_each(|&operand| visit(operand, operands, order));
+            order.push(index);
+        }
+    }
+    let mut order = Vec::new();
+    for index in 0..operands.len() {
+        if !operands.iter().flatten().any(|&operand| operand == index) {
+            visit(index, operands, &mut order);
+        }
+    }
+    order
+}
+
+#[test]
+fn post_order_of_random_graphs() {
+    let mut in_order = 0;
+    for seed in 0..3000 {
+        let mut below = pseudorandom(seed);
+        let count = 1 + below(9);
+        let mut operands: Vec<Vec<usize>> = (0..count)
+            .map(|index| if index == 0 { vec![] } else { (0..below(4)).map(|_| below(index)).collect() })
+            .collect();
+        if seed % 2 == 0 {
+            // As XLA would print it.
+            let order = plain_post_order(&operands);
+            let place = |index: usize| order.iter().position(|&at| at == index).unwrap();
+            operands =
+                order.iter().map(|&index| operands[index].iter().map(|&at| place(at)).collect()).collect();
+        }
+        let names: Vec<String> = (0..count).map(|index| format!("n{index}")).collect();
+        let lists: Vec<Vec<&str>> =
+            operands.iter().map(|list| list.iter().map(|&index| names[index].as_str()).collect()).collect();
+        let mut steps = Vec::new();
+        for (name, list) in names.iter().zip(&lists) {
+            steps.push((name.as_str(), Tuple, list.as_slice()));
+        }
+        let mut b = Builder::new();
+        // The walk has to deal with computations whose ids don't start at 0.
+        b.computation("before", &[("p", Parameter, &[]), ("q", Abs, &["p"])]);
+        let id = b.computation("c", &steps);
+        let expected = plain_post_order(&operands);
+        in_order += usize::from(expected.is_sorted());
+        let expected: Vec<&str> = expected.iter().map(|&index| names[index].as_str()).collect();
+        assert_eq!(b.instruction_names(id), expected, "{operands:?}");
+    }
+    assert!((1000..2900).contains(&in_order), "both ways are tried, {in_order} are in order");
+}
