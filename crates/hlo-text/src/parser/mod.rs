@@ -36,6 +36,7 @@ use crate::diagnostic::{Code, Diagnostic, Rejected, Span, decode, mistaken};
 use crate::ir::Module;
 use crate::lexer::{Cursor, Keyword, Token};
 
+pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
 use tokens::{Entry, TokenSource};
 
@@ -77,6 +78,10 @@ impl Nesting {
 
 /// The stack for texts that are nested deeper than [`Nesting::SHALLOW`].
 const DEEP_STACK_BYTES: usize = 256 << 20;
+
+/// How many shapes an inferred shape may consist of: a tuple that has the one before twice, and so on, would
+/// have shapes without end.
+pub const MAX_SHAPE_NODES: u32 = 1 << 20;
 
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
