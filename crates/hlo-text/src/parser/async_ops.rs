@@ -9,9 +9,9 @@ use crate::ir::{
 };
 
 use super::ParseResult;
-use super::attributes::printing_rank;
 use super::builder::{Builder, Frame, MAIN_THREAD, PendingAttr};
 use super::tokens::OpcodeWord;
+use crate::printer::printing_position;
 
 /// Opcodes that have asynchronous opcodes of their own, so the sugar is not for them.
 const NATIVE: &[Opcode] = &[
@@ -256,9 +256,7 @@ impl Builder<'_> {
             attributes.retain(|attr| attr.key != pending.attr.key);
             attributes.push(pending.attr);
         }
-        attributes.sort_by_key(|attr| {
-            printing_rank(attr.key, opcode.info().attributes.iter().position(|row| row.0 == attr.key))
-        });
+        attributes.sort_by_key(|attr| printing_position(opcode, attr.key));
         let start = self.module.attribute_pool.len();
         self.module.attribute_pool.extend_from_slice(&attributes);
         self.module.instructions[root.index()].attributes = PoolRange::new(start, attributes.len());

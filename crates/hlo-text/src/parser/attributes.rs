@@ -7,6 +7,8 @@ use crate::ir::{
 };
 use crate::lexer::{Cursor, Token};
 
+use crate::printer::printing_rank;
+
 use super::ParseResult;
 use super::builder::{Builder, CacheKind, Cached, PendingAttr};
 use super::text_cache::{braces_length, text_hash};
@@ -28,23 +30,6 @@ const DIALECT_ATTRIBUTES: &[(Option<Opcode>, &str, &str)] = &[
     (Some(Opcode::CopyStart), "is_cross_program_prefetch", "of XLA before 2023"),
     (None, "async_group_id", "of XLA before 2023"),
 ];
-
-/// The place of an attribute among those of its instruction, in printing order. `own` is its place in the opcode's
-/// row.
-pub(crate) fn printing_rank(key: AttrKey, own: Option<usize>) -> u8 {
-    match key {
-        AttrKey::Sharding => 64,
-        AttrKey::FrontendAttributes => 65,
-        AttrKey::ControlPredecessors => 66,
-        AttrKey::Statistics => 67,
-        AttrKey::ResultAccuracy => 68,
-        AttrKey::Origin => 69,
-        AttrKey::Metadata => 70,
-        AttrKey::BackendConfig => 71,
-        AttrKey::Unknown => 80,
-        _ => own.unwrap_or(63) as u8,
-    }
-}
 
 impl<'s> Builder<'s> {
     /// Takes an attribute of the innermost instruction; the current token is its name. `opcode` is whose

@@ -7,8 +7,8 @@ use crate::ir::{
 };
 
 use super::ParseResult;
-use super::attributes::printing_rank;
 use super::builder::{Builder, Frame, PendingAttr};
+use crate::printer::printing_rank;
 
 /// The name XLA would give instead of `name`; `None` if `name` is legal. The lexer has seen to its characters.
 pub(crate) fn legal_name(name: &str) -> Option<String> {

@@ -32,7 +32,7 @@ pub(crate) mod value;
 
 pub use module::print_module;
 pub use options::{PrintOptions, SubcomputationMode};
-pub(crate) use plan::printing_position;
+pub(crate) use plan::{printing_position, printing_rank};
 
 use crate::ir::{Module, Opcode, Symbol};
 

@@ -45,11 +45,20 @@ impl Section {
     }
 }
 
-/// The position of an attribute among those of an instruction, for sorting: attributes are kept in the order
-/// they are printed.
-pub(crate) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
-    let row = opcode.info().attributes.iter().position(|row| row.0 == key);
-    (Section::of(key) as u8, row.map_or(u8::MAX, |row| row as u8))
+/// The rank of an attribute among those of an instruction, for sorting: attributes are kept in the order they are
+/// printed. `own` is its place in the opcode's row.
+pub(crate) fn printing_rank(key: AttrKey, own: Option<usize>) -> u8 {
+    // No opcode has that many attributes of its own.
+    const AFTER_OWN: u8 = 64;
+    match Section::of(key) {
+        Section::Own | Section::Called => own.map_or(AFTER_OWN - 1, |place| place as u8),
+        section => AFTER_OWN + section as u8,
+    }
+}
+
+/// The rank of an attribute among those of an instruction of this opcode.
+pub(crate) fn printing_position(opcode: Opcode, key: AttrKey) -> u8 {
+    printing_rank(key, opcode.info().attributes.iter().position(|row| row.0 == key))
 }
 
 /// Texts and facts that follow from the tables of opcodes and attributes.
