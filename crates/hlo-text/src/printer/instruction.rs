@@ -229,7 +229,7 @@ impl Printer<'_> {
     }
 
     /// Appends an attribute that is neither a computation, nor control predecessors, nor metadata.
-    #[inline]
+    #[inline(always)]
     fn attribute(&mut self, out: &mut Vec<u8>, id: InstructionId, attribute: &Attr) {
         let Attr { key, value } = *attribute;
         if self.plan.skips(key) || self.attribute_as_read(out, id, key) {

@@ -45,7 +45,7 @@ pub(crate) const MAX_BODY_DEPTH: usize = 256;
 pub(crate) const MAX_BODY_INSTRUCTIONS: usize = 1 << 22;
 
 /// Appends a decimal number.
-#[inline]
+#[inline(always)]
 pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
     // Dimension numbers, tuple indices, line numbers: nearly all numbers are short.
     let digit = |power: u32| b'0' + (number as u32 / power % 10) as u8;
@@ -54,8 +54,13 @@ pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
         10..=99 => out.extend_from_slice(&[digit(10), digit(1)]),
         100..=999 => out.extend_from_slice(&[digit(100), digit(10), digit(1)]),
         1000..=9999 => out.extend_from_slice(&[digit(1000), digit(100), digit(10), digit(1)]),
-        _ => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+        _ => write_long_int(out, number),
     }
+}
+
+#[inline(never)]
+fn write_long_int(out: &mut Vec<u8>, number: i64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Appends `count` blanks.
@@ -116,7 +121,7 @@ struct Printer<'m> {
     plan: plan::Plan,
     shapes: shape::ShapeTexts,
     values: pieces::RenderedTexts,
-    metadata: pieces::RenderedTexts,
+    metadata: pieces::RepeatedTexts,
     order: order::InstructionOrder,
     names: canonical::CanonicalNames,
     sugar: async_sugar::AsyncSugar,
@@ -130,7 +135,7 @@ impl<'m> Printer<'m> {
         Self {
             shapes: shape::ShapeTexts::new(options.include_layout_in_shapes).keeping(module),
             values: pieces::RenderedTexts::with_count(module.values.len()),
-            metadata: pieces::RenderedTexts::with_count(module.metadata.len()),
+            metadata: pieces::RepeatedTexts::with_count(module.metadata.len()),
             ..Self::for_one_line(module, options)
         }
     }
@@ -148,7 +153,7 @@ impl<'m> Printer<'m> {
             plan: plan::Plan::new(options),
             shapes: shape::ShapeTexts::new(options.include_layout_in_shapes),
             values: pieces::RenderedTexts::default(),
-            metadata: pieces::RenderedTexts::default(),
+            metadata: pieces::RepeatedTexts::default(),
             order: order::InstructionOrder::default(),
             names: canonical::CanonicalNames::default(),
             sugar: async_sugar::AsyncSugar::default(),

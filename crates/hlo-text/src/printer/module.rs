@@ -10,12 +10,17 @@ use crate::ir::{ComputationId, InstructionId, Module, ShapeId, ValueId};
 /// Texts are handed over to a writer in pieces of about this many bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// About how long the line of an instruction is, for the first allocation.
-const BYTES_PER_INSTRUCTION: usize = 100;
+/// For the first allocation: about how long the line of an instruction is without strings.
+const BYTES_PER_INSTRUCTION: usize = 120;
+
+/// For the first allocation: about how often a string is printed.
+const USES_OF_STRINGS: usize = 2;
 
 /// Appends the text of `module` to `out`.
 pub fn print_module(out: &mut Vec<u8>, module: &Module, options: &PrintOptions) {
-    out.reserve(module.instruction_count() * BYTES_PER_INSTRUCTION + module.strings().byte_count());
+    out.reserve(
+        module.instruction_count() * BYTES_PER_INSTRUCTION + module.strings().byte_count() * USES_OF_STRINGS,
+    );
     print_pieces(out, module, options, |_| Ok(())).expect("the buffer takes everything");
 }
 
@@ -50,7 +55,11 @@ fn print_pieces(
         let order = if is_scheduled { Order::Creation } else { Order::Post };
         printer.computation(out, computation, order, scope);
         out.extend_from_slice(b"\n\n");
+        let length = out.len();
         piece(out)?;
+        if out.len() < length {
+            printer.metadata.clear();
+        }
     }
     Ok(())
 }

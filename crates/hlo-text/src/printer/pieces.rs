@@ -90,9 +90,67 @@ impl RenderedTexts {
     }
 }
 
+/// Long texts that are repeated: the places where they stand in the print already.
+#[derive(Default)]
+pub(super) struct RepeatedTexts {
+    /// By number; an empty range is none.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl RepeatedTexts {
+    /// For texts with numbers below `count`. With 0 nothing is remembered.
+    pub(super) fn with_count(count: usize) -> Self {
+        Self { ranges: vec![(0, 0); count] }
+    }
+
+    /// Forgets all, because the print so far is no longer in the buffer.
+    pub(super) fn clear(&mut self) {
+        self.ranges.fill((0, 0));
+    }
+
+    /// Appends the text of number `index`, which `render` makes if it doesn't stand in `out` yet.
+    #[inline]
+    pub(super) fn write(&mut self, out: &mut Vec<u8>, index: usize, render: impl FnOnce(&mut Vec<u8>)) {
+        let from = out.len();
+        match self.ranges.get_mut(index) {
+            Some(&mut (start, end)) if start < end => out.extend_from_within(start..end),
+            range => {
+                render(out);
+                if let Some(range) = range {
+                    *range = (from, out.len());
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repeated() {
+        let mut count = 0;
+        let mut texts = RepeatedTexts::with_count(2);
+        let mut out = b"before ".to_vec();
+        let mut write = |texts: &mut RepeatedTexts, out: &mut Vec<u8>, index: usize| {
+            texts.write(out, index, |out| {
+                count += 1;
+                out.extend_from_slice(format!("{index};").as_bytes());
+            });
+        };
+        for index in [0, 1, 0, 1, 2, 2] {
+            write(&mut texts, &mut out, index);
+        }
+        assert_eq!(out, b"before 0;1;0;1;2;2;");
+        out.clear();
+        texts.clear();
+        for index in [1, 1, 0] {
+            write(&mut texts, &mut out, index);
+        }
+        assert_eq!(out, b"1;1;0;");
+        assert_eq!(count, 6, "2 is beyond the numbers that are remembered");
+    }
 
     #[test]
     fn ranges() {

@@ -23,34 +23,28 @@ pub(crate) fn write_stack_frames(out: &mut Vec<u8>, module: &Module) {
     write_names(out, b"\nFunctionNames\n", &tables.function_names);
     out.extend_from_slice(b"\nFileLocations\n");
     for (number, location) in (1..).zip(&tables.file_locations) {
-        write_entry(
-            out,
-            number,
-            &[
-                (b" {file_name_id=", location.file_name_id.into()),
-                (b" function_name_id=", location.function_name_id.into()),
-                (b" line=", location.line.into()),
-                (b" end_line=", location.end_line.into()),
-                (b" column=", location.column.into()),
-                (b" end_column=", location.end_column.into()),
-            ],
-        );
+        write_field(out, number, b" {file_name_id=");
+        write_field(out, location.file_name_id, b" function_name_id=");
+        write_field(out, location.function_name_id, b" line=");
+        write_field(out, location.line, b" end_line=");
+        write_field(out, location.end_line, b" column=");
+        write_field(out, location.column, b" end_column=");
+        write_field(out, location.end_column, b"}\n");
     }
     out.extend_from_slice(b"\nStackFrames\n");
     for (number, frame) in (1..).zip(&tables.stack_frames) {
+        write_field(out, number, b" {file_location_id=");
+        write_field(out, frame.file_location_id, b" parent_frame_id=");
         // The text shows one more than the number of the parent, and 1 for none.
-        let parent = i64::from(frame.parent_frame_id) + 1;
-        let fields: [(&[u8], i64); 2] =
-            [(b" {file_location_id=", frame.file_location_id.into()), (b" parent_frame_id=", parent)];
-        write_entry(out, number, &fields);
+        write_int(out, i64::from(frame.parent_frame_id) + 1);
+        out.extend_from_slice(b"}\n");
     }
 }
 
-fn write_entry(out: &mut Vec<u8>, number: i64, fields: &[(&[u8], i64)]) {
-    write_int(out, number);
-    for &(name, value) in fields {
-        out.extend_from_slice(name);
-        write_int(out, value);
-    }
-    out.extend_from_slice(b"}\n");
+/// Appends a number and what stands behind it. (There are thousands of these, and texts whose length is known when
+/// this is compiled are copied faster.)
+#[inline(always)]
+fn write_field<const N: usize>(out: &mut Vec<u8>, number: i32, then: &[u8; N]) {
+    write_int(out, number.into());
+    out.extend_from_slice(then);
 }

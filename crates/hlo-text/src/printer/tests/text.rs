@@ -353,3 +353,17 @@ fn numbers() {
         assert_eq!(String::from_utf8(out).unwrap(), number.to_string());
     }
 }
+
+#[test]
+fn long_texts_are_written_in_pieces() {
+    let mut b = Builder::new();
+    let op_name = Some(b.module.strings_mut().intern("n".repeat(3 << 20).as_bytes()));
+    let metadata = b.module.intern_metadata(Metadata { op_name, ..Metadata::default() });
+    for index in 0..3 {
+        b.computation(&format!("c{index}"), &[(&format!("p{index}"), Parameter, &[])]);
+        let id = b.find(&format!("p{index}"));
+        b.module.instructions[id.index()].metadata = Some(metadata);
+    }
+    // The helper compares what is written with what is printed at once.
+    assert!(b.text(&PrintOptions::default()).len() > 9 << 20);
+}
