@@ -9,10 +9,10 @@ use hashbrown::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
-    Attr, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId, MetadataId,
-    Module, Opcode, PoolRange, ShapeId, Symbol,
+    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId,
+    MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
 };
-use crate::lexer::{Cursor, Token};
+use crate::lexer::Cursor;
 
 use super::shape::parse_shape;
 use super::text_cache::{TextCache, shape_length, text_hash};
@@ -103,16 +103,32 @@ pub(super) struct Scope {
     name_span: Span,
     is_entry: bool,
     inline: bool,
+    /// Whether it stands within another one, whose names it hides.
+    shadows: bool,
     /// Instructions below this index are not visible here.
     first_instruction: usize,
     pub(super) instructions: Vec<InstructionId>,
-    pub(super) parameters: Vec<(i64, InstructionId, Span)>,
+    parameters: Vec<(i64, InstructionId, Span)>,
+    /// The highest of their numbers, -1 without any.
+    highest_parameter: i64,
+    /// Their numbers, made when one comes that is not the highest.
+    parameter_numbers: Option<HashMap<i64, Span, foldhash::fast::FixedState>>,
     root: Option<(InstructionId, Span)>,
     signature: Option<(ShapeId, Span)>,
-    /// Names of an inline computation, with what they meant before.
+    /// Names of a computation within another, with what they meant before.
     shadowed: Vec<(Symbol, Option<InstructionId>)>,
     /// Where this computation's instructions begin on the frame stack.
     frames: usize,
+}
+
+impl Scope {
+    pub(super) fn add_parameter(&mut self, number: i64, id: InstructionId, span: Span) {
+        self.parameters.push((number, id, span));
+        self.highest_parameter = self.highest_parameter.max(number);
+        if let Some(numbers) = &mut self.parameter_numbers {
+            numbers.insert(number, span);
+        }
+    }
 }
 
 /// A computation that has been named but not defined yet.
@@ -186,6 +202,11 @@ pub(crate) struct Builder<'s> {
     /// Where each instruction is in the text.
     pub(super) spans: Vec<Span>,
     pub(super) async_starts: Vec<InstructionId>,
+    /// Spellings of attributes that are printed otherwise, of instructions in the making: how many frames enclose
+    /// the instruction's, the attribute, its text.
+    pub(super) pending_as_read: Vec<(usize, AttrKey, Symbol)>,
+    /// What `%t#0` stands for, each made once.
+    tuple_elements: HashMap<(InstructionId, i64), InstructionId, foldhash::fast::FixedState>,
 }
 
 impl<'s> Builder<'s> {
@@ -199,6 +220,7 @@ impl<'s> Builder<'s> {
         module.operand_pool.reserve(lines * 2);
         module.attribute_pool.reserve(lines);
         module.name = module.strings.intern(b"");
+        module.reads_back = dialect == Dialect::Lenient;
         Self {
             source,
             dialect,
@@ -232,6 +254,8 @@ impl<'s> Builder<'s> {
             depth: 0,
             spans: Vec::with_capacity(lines),
             async_starts: Vec::new(),
+            pending_as_read: Vec::new(),
+            tuple_elements: HashMap::with_hasher(HASHER),
         }
     }
 
@@ -309,20 +333,25 @@ impl<'s> Builder<'s> {
         let span = cursor.span();
         let number = cursor.int()?;
         if number < 0 {
-            // XLA says it one token later, too: behind the parenthesis.
-            let mut after = cursor.clone();
-            after.eat(Token::RParen);
+            // XLA says it one token later.
             let message = "a parameter number must not be negative";
-            return Err(Diagnostic::new(Code::BadParameter, after.span(), message)
+            return Err(Diagnostic::new(Code::BadParameter, cursor.span(), message)
                 .also(span, "this one")
                 .boxed());
         }
         self.pending_number = (number, span);
-        let duplicate = self.scopes.last().and_then(|scope| {
-            // Numbers nearly always count up, so look from the end.
-            scope.parameters.iter().rev().find(|parameter| parameter.0 == number)
+        let duplicate = self.scopes.last_mut().and_then(|scope| {
+            // Numbers nearly always count up.
+            if number > scope.highest_parameter {
+                return None;
+            }
+            let parameters = &scope.parameters;
+            let numbers = scope
+                .parameter_numbers
+                .get_or_insert_with(|| parameters.iter().map(|&(number, _, span)| (number, span)).collect());
+            numbers.get(&number).copied()
         });
-        if let Some(&(_, _, first)) = duplicate {
+        if let Some(first) = duplicate {
             return Err(Diagnostic::new(
                 Code::BadParameter,
                 cursor.span(),
@@ -452,14 +481,30 @@ impl<'s> Builder<'s> {
             name_span,
             is_entry,
             inline,
+            shadows: inline,
             first_instruction: self.module.instructions.len(),
             instructions: Vec::new(),
             parameters: Vec::new(),
+            highest_parameter: -1,
+            parameter_numbers: None,
             root: None,
             signature: self.signature.take(),
             shadowed: Vec::new(),
             frames: self.frames.len(),
         });
+    }
+
+    /// A computation within the body of another: only its place is special.
+    pub(crate) fn open_inner_computation(&mut self, name: Symbol, name_at: u32) {
+        let span = self.name_span(name, name_at);
+        let message = "a computation within another one is of older XLA versions";
+        self.warnings.push(
+            Diagnostic::new(Code::Dialect, span, message).help("write it before the other one").warning(),
+        );
+        self.open_computation(false, name_at, name, name_at);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.shadows = true;
+        }
     }
 
     pub(crate) fn open_inline(&mut self, at: u32) {
@@ -480,7 +525,7 @@ impl<'s> Builder<'s> {
             return;
         }
         let Some(scope) = self.scopes.pop() else { return };
-        if scope.inline {
+        if scope.shadows {
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;
             }
@@ -718,7 +763,7 @@ impl<'s> Builder<'s> {
         }
         let before = self.definitions[name.index()].replace(id);
         if let Some(scope) = self.scopes.last_mut()
-            && scope.inline
+            && scope.shadows
         {
             scope.shadowed.push((name, before));
         }
@@ -735,6 +780,79 @@ impl<'s> Builder<'s> {
                 return self.wrong_operand_shape(declared, id, shape_at, at, name);
             }
         }
+        self.operands.push(id);
+    }
+
+    /// The operand `name#index`: a get-tuple-element that is not written on its own.
+    pub(crate) fn tuple_element(&mut self, name: Symbol, at: u32, index: i64, index_at: u32) {
+        let Some(id) = self.lookup(name) else {
+            return self.unknown_operand(None, name, at);
+        };
+        let span = Span { start: at, end: index_at };
+        let message = "`name#index` for an element of a tuple is of newer XLA versions";
+        self.warnings.push(
+            Diagnostic::new(Code::Dialect, span, message)
+                .help("it becomes a `get-tuple-element` of its own")
+                .warning(),
+        );
+        self.operands.push(id);
+        self.inner_tuple_element(index, index_at);
+    }
+
+    /// The last operand, `name#index`, has been declared as `shape`.
+    pub(crate) fn declared_tuple_element(&mut self, shape: ShapeId, shape_at: u32, at: u32) {
+        if self.has_failed() {
+            return;
+        }
+        let Some(&id) = self.operands.last() else { return };
+        if !self.module.shapes.compatible(shape, self.module.instruction(id).shape) {
+            let name = self.module.instruction(id).name;
+            self.wrong_operand_shape(shape, id, shape_at, at, name);
+        }
+    }
+
+    /// The last operand becomes its element `index`.
+    pub(crate) fn inner_tuple_element(&mut self, index: i64, index_at: u32) {
+        if self.has_failed() {
+            return;
+        }
+        let Some(tuple) = self.operands.pop() else { return };
+        if let Some(&known) = self.tuple_elements.get(&(tuple, index)) {
+            return self.operands.push(known);
+        }
+        let span = Span { start: index_at, end: index_at + 1 };
+        let elements = self.module.shape_of(tuple).as_tuple();
+        let element = elements.and_then(|elements| elements.get(usize::try_from(index).ok()?));
+        let Some(&shape) = element else {
+            let text =
+                crate::printer::shape::shape_text(&self.module, self.module.instruction(tuple).shape, false);
+            let message = format!("there is no element {index} in `{text}`");
+            let error = Diagnostic::new(Code::OutOfRange, span, message);
+            return self.fail(error.also(self.spans[tuple.index()], "defined here").boxed());
+        };
+        let operands = self.module.operand_pool.len();
+        self.module.operand_pool.push(tuple);
+        let attributes = self.module.attribute_pool.len();
+        self.module.attribute_pool.push(Attr { key: AttrKey::Index, value: AttrValue::Int(index) });
+        let name = self.nested_name(Opcode::GetTupleElement);
+        let id = self.push_instruction(
+            Instruction {
+                name,
+                shape,
+                operands: PoolRange::new(operands, 1),
+                attributes: PoolRange::new(attributes, 1),
+                metadata: None,
+                parent: ComputationId::from_index(0),
+                literal: None,
+                parameter_number: 0,
+                opcode: Opcode::GetTupleElement,
+                has_control_predecessors: false,
+                removed: false,
+            },
+            span,
+        );
+        self.define(name, id);
+        self.tuple_elements.insert((tuple, index), id);
         self.operands.push(id);
     }
 
@@ -812,7 +930,7 @@ impl<'s> Builder<'s> {
         );
         self.define(name, id);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.parameters.push((number as i64, id, span));
+            scope.add_parameter(number as i64, id, span);
         }
         if push {
             self.operands.push(id);
@@ -919,7 +1037,7 @@ impl<'s> Builder<'s> {
         {
             self.poisoned.insert(name);
         }
-        while self.scopes.last().is_some_and(|scope| scope.inline) {
+        while self.scopes.last().is_some_and(|scope| scope.shadows) {
             let Some(scope) = self.scopes.pop() else { break };
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;
@@ -931,6 +1049,7 @@ impl<'s> Builder<'s> {
         self.attributes.clear();
         self.called.clear();
         self.called_keys.clear();
+        self.pending_as_read.clear();
         self.signature = None;
     }
 
@@ -950,10 +1069,11 @@ impl<'s> Builder<'s> {
         self.module.strings.lookup(name.as_bytes()).is_some_and(|symbol| self.poisoned.contains(&symbol))
     }
 
-    /// The computations that were named but never defined, in text order.
+    /// The first computations that were named but never defined, in text order.
     pub(crate) fn undefined_computations(&self) -> Vec<Diagnostic> {
         let mut open: Vec<(&Symbol, &Forward)> = self.forward.iter().collect();
         open.sort_by_key(|(_, forward)| forward.span.start);
+        open.truncate(super::DEFAULT_MAX_ERRORS);
         open.into_iter().map(|(&name, forward)| *self.undefined_computation(name, forward.span)).collect()
     }
 }

@@ -215,13 +215,16 @@ impl Builder<'_> {
             removed: false,
         };
         let id = self.push_instruction(instruction, frame.name_span);
+        if !self.pending_as_read.is_empty() {
+            self.store_as_read(id);
+        }
         if opcode == Opcode::AsyncStart {
             self.async_starts.push(id);
         }
         if opcode == Opcode::Parameter {
             let (number, span) = self.pending_number;
             if let Some(scope) = self.scope_mut() {
-                scope.parameters.push((number, id, span));
+                scope.add_parameter(number, id, span);
             }
         }
         if !frame.control_predecessors.is_empty() {
@@ -232,6 +235,24 @@ impl Builder<'_> {
         }
         self.define(name, id);
         Ok(id)
+    }
+
+    /// Keeps the spellings that were noted for the attributes of the instruction `id`, which is complete.
+    fn store_as_read(&mut self, id: InstructionId) {
+        let depth = self.frames.len();
+        let mut noted = std::mem::take(&mut self.pending_as_read);
+        noted.retain(|&(frame, key, text)| {
+            let has_it = match key {
+                AttrKey::Metadata => self.module.instruction(id).metadata.is_some(),
+                _ => self.module.attribute(id, key).is_some(),
+            };
+            if frame == depth && has_it {
+                self.module.as_read.insert((id, key), text);
+            }
+            // What the instruction has dropped is dropped with it.
+            frame < depth
+        });
+        self.pending_as_read = noted;
     }
 
     fn check_name(&mut self, frame: &Frame) -> ParseResult<()> {

@@ -32,10 +32,11 @@ pub(crate) mod tokens;
 pub(crate) mod value;
 mod word;
 
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::diagnostic::{Code, Diagnostic, Rejected, Span, decode, mistaken};
 use crate::ir::Module;
 use crate::lexer::{Cursor, Keyword, Token};
 
+pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
 use tokens::{Entry, TokenSource};
 
@@ -77,6 +78,10 @@ impl Nesting {
 
 /// The stack for texts that are nested deeper than [`Nesting::SHALLOW`].
 const DEEP_STACK_BYTES: usize = 256 << 20;
+
+/// How many shapes an inferred shape may consist of: a tuple that has the one before twice, and so on, would
+/// have shapes without end.
+pub const MAX_SHAPE_NODES: u32 = 1 << 20;
 
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
@@ -190,6 +195,22 @@ fn parse_within(text: &str, options: &ParseOptions, nesting: Nesting) -> Result<
         Entry::Instruction => parse_single_instruction(text, builder),
         _ => recovery::parse_with_recovery(text, builder, options.max_errors),
     }
+}
+
+/// Reads HLO text from bytes, as [`parse_module`] does. An input that is not HLO text at all but something people
+/// take for it gets a diagnostic that says so.
+///
+/// # Errors
+/// Every fault found, in text order, with the text they point into.
+pub fn parse_bytes<'t>(bytes: &'t [u8], options: &ParseOptions) -> Result<Parsed, Rejected<'t>> {
+    let text = decode(bytes)?;
+    parse_module(text, options).map_err(|diagnostics| {
+        let diagnostics = match mistaken(bytes) {
+            Some(diagnostic) => vec![diagnostic],
+            None => diagnostics,
+        };
+        Rejected { diagnostics, text: text.into() }
+    })
 }
 
 /// Whether the text begins with a computation that has a signature, or with tables: XLA takes such a text without

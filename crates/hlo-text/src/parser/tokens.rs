@@ -54,6 +54,8 @@ pub(crate) enum Tok {
     LBrace,
     RBrace,
     Arrow,
+    /// `#N` after the name of a tuple.
+    TupleIndex(i64),
 }
 
 /// Where the next token stands.
@@ -129,6 +131,7 @@ pub(crate) struct TokenSource<'p, 's> {
     operand_start: usize,
     /// Whether header attributes and tables may come.
     in_header: bool,
+    is_lenient: bool,
 }
 
 type Item = Result<(u32, Tok, u32), ()>;
@@ -160,6 +163,7 @@ impl<'p, 's> TokenSource<'p, 's> {
             shape: None,
             operand_start: 0,
             in_header: entry == Entry::Module,
+            is_lenient: !builder.borrow().strict(),
         }
     }
 
@@ -275,20 +279,49 @@ impl<'p, 's> TokenSource<'p, 's> {
         self.fail(error.boxed())
     }
 
-    fn next_in_body(&mut self, token: Token) -> Item {
-        match token {
-            Token::Name | Token::Ident => {
-                let symbol = self.builder.borrow_mut().intern_name(self.cursor.word());
-                let start = self.cursor.start() as u32;
-                self.cursor.bump();
-                if self.cursor.token() != Token::Equal {
-                    return self.fail(self.cursor.unexpected("`=` after the name of the instruction"));
-                }
-                self.cursor.bump();
-                self.place = Place::RightHandSide;
-                self.shape = None;
-                Ok((start, Tok::Define(symbol), self.cursor.previous_end() as u32))
+    fn too_deep(&self) -> Item {
+        let message = format!("computations are nested more than {MAX_BODY_NESTING} levels deep");
+        self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed())
+    }
+
+    /// Whether the current token is a reserved word that lenient reading takes for the name of an instruction or
+    /// a computation because `next` follows: XLA prints such names without `%` in its short form.
+    fn is_reserved_name(&self, next: Token) -> bool {
+        let is_word = match self.cursor.token() {
+            Token::Keyword(_) => true,
+            Token::Decimal => self.cursor.text() == "nan",
+            _ => false,
+        };
+        is_word && self.is_lenient && self.cursor.peek() == next
+    }
+
+    /// Takes the name of an instruction with its `=`. In lenient reading it may be the name of an inner computation.
+    fn take_definition(&mut self) -> Item {
+        let symbol = self.builder.borrow_mut().intern_name(self.cursor.word());
+        let start = self.cursor.start() as u32;
+        self.cursor.bump();
+        if self.cursor.token() != Token::Equal {
+            if self.is_lenient && self.cursor.token() == Token::LParen {
+                return Ok((start, Tok::Name(symbol), self.cursor.previous_end() as u32));
             }
+            return self.fail(self.cursor.unexpected("`=` after the name of the instruction"));
+        }
+        self.cursor.bump();
+        self.place = Place::RightHandSide;
+        self.shape = None;
+        Ok((start, Tok::Define(symbol), self.cursor.previous_end() as u32))
+    }
+
+    fn next_in_body(&mut self, token: Token) -> Item {
+        if matches!(token, Token::Keyword(_) | Token::Decimal) && self.is_reserved_name(Token::Equal) {
+            return self.take_definition();
+        }
+        match token {
+            Token::LParen if self.is_lenient && matches!(self.previous, Tok::Name(_)) => {
+                self.place = Place::Signature;
+                self.take(Tok::LParen)
+            }
+            Token::Name | Token::Ident => self.take_definition(),
             Token::Keyword(Keyword::Root) => self.take(Tok::Root),
             Token::Comma => self.attribute(),
             Token::RBrace => {
@@ -333,11 +366,29 @@ impl<'p, 's> TokenSource<'p, 's> {
                 }
                 item
             }
+            Token::Octothorp
+                if self.is_lenient && matches!(self.previous, Tok::Name(_) | Tok::TupleIndex(_)) =>
+            {
+                self.take_tuple_index()
+            }
+            Token::Keyword(_) | Token::Decimal
+                if self.is_reserved_name(Token::Comma) || self.is_reserved_name(Token::RParen) =>
+            {
+                self.take_name()
+            }
             Token::Ident if self.cursor.peek() != Token::LParen => self.take_name(),
             Token::Ident if !at_shape(&self.cursor) => self.take_opcode(),
             Token::Type(_) | Token::LParen | Token::Ident => self.take_shape(),
             _ => self.unexpected(),
         }
+    }
+
+    /// Takes `#N`.
+    fn take_tuple_index(&mut self) -> Item {
+        let start = self.cursor.start();
+        self.cursor.bump();
+        let result = self.cursor.int();
+        self.given(start, result.map(Tok::TupleIndex))
     }
 
     fn next_payload(&mut self, opcode: Opcode) -> Item {
@@ -369,10 +420,13 @@ impl<'p, 's> TokenSource<'p, 's> {
                 self.place = after;
                 self.take_name()
             }
+            (Token::Keyword(_) | Token::Decimal, _) if self.is_lenient && is_word(self.cursor.text()) => {
+                self.place = after;
+                self.take_name()
+            }
             (Token::LBrace, _) => {
                 if self.bodies.len() >= self.nesting.bodies {
-                    let message = format!("computations are nested more than {MAX_BODY_NESTING} levels deep");
-                    return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
+                    return self.too_deep();
                 }
                 self.bodies.push(Body { opcode: None, after });
                 self.place = Place::Body;
@@ -388,6 +442,11 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_at_top_level(&mut self, token: Token) -> Item {
+        let names_computation = self.previous == Tok::Entry || !self.in_header;
+        if names_computation && (self.is_reserved_name(Token::LBrace) || self.is_reserved_name(Token::LParen))
+        {
+            return self.take_name();
+        }
         match token {
             Token::Keyword(Keyword::HloModule) => self.take(Tok::HloModule),
             Token::Keyword(Keyword::Entry) => {
@@ -439,9 +498,17 @@ impl<'p, 's> TokenSource<'p, 's> {
             Token::Comma => self.take(Tok::Comma),
             Token::RParen => self.take(Tok::RParen),
             Token::Arrow => self.take(Tok::Arrow),
-            Token::LBrace => {
+            Token::LBrace if self.bodies.is_empty() => {
                 self.place = Place::TopLevel;
                 self.next_at_top_level(token)
+            }
+            Token::LBrace => {
+                if self.bodies.len() >= self.nesting.bodies {
+                    return self.too_deep();
+                }
+                self.bodies.push(Body { opcode: None, after: Place::Body });
+                self.place = Place::Body;
+                self.take(Tok::LBrace)
             }
             _ => self.unexpected(),
         }
@@ -505,6 +572,11 @@ impl Iterator for TokenSource<'_, '_> {
         }
         Some(item)
     }
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// What could come in `place` after `previous`, in the user's words.

@@ -106,7 +106,7 @@ impl<const SIZE: usize> Sink for Float<SIZE> {
 
     #[inline]
     fn special(&self, bytes: &mut Vec<u8>, value: f64) -> bool {
-        let Some(bits) = float_bits(self.element_type, value) else { return false };
+        let Some(bits) = float_bits(self.element_type, value, self.keeps_minus_zero) else { return false };
         bytes.extend_from_slice(&bits.to_le_bytes()[..SIZE]);
         true
     }
