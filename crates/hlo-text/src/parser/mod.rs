@@ -10,6 +10,7 @@ mod convolution;
 mod dictionary;
 mod domain;
 mod finish;
+mod fragment;
 pub(crate) mod header;
 mod instruction;
 mod list;
@@ -39,6 +40,8 @@ use crate::lexer::{Cursor, Keyword, Token};
 pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
 use tokens::{Entry, TokenSource};
+
+pub use fragment::{Fragment, FromText, parse};
 
 /// What parsing a piece of text gives.
 pub(crate) type ParseResult<T> = Result<T, Box<Diagnostic>>;
