@@ -117,6 +117,13 @@ struct Line {
 }
 
 impl<'t> Excerpt<'t> {
+    /// The column that the head of the excerpt names, from 0: that of the primary place if it is on `line`.
+    fn column(&self, line: &Line) -> usize {
+        let (number, column) =
+            place(self.report.source.text, self.report.diagnostic.primary.span.start as usize);
+        if number == line.number { column - 1 } else { 0 }
+    }
+
     fn new(report: &'t Report<'t>) -> Self {
         let text = report.source.text;
         let diagnostic = report.diagnostic;
@@ -236,7 +243,7 @@ impl SourceCode for Excerpt<'_> {
             line.text.as_bytes(),
             SourceSpan::from((line.start, line.text.len())),
             line.number - 1,
-            0,
+            self.column(line),
             1,
         )))
     }
