@@ -177,6 +177,8 @@ pub(crate) struct Builder<'s> {
     poisoned: hashbrown::HashSet<Symbol, foldhash::fast::FixedState>,
     /// Whether a fault has been reported: instructions may be missing then, so computations are not checked.
     recovered: bool,
+    /// The name of the instruction read last.
+    defining: Option<Symbol>,
     scopes: Vec<Scope>,
     pub(super) frames: Vec<Frame>,
     pub(super) operands: Vec<InstructionId>,
@@ -236,6 +238,7 @@ impl<'s> Builder<'s> {
             definitions: Vec::with_capacity(lines),
             poisoned: hashbrown::HashSet::with_hasher(HASHER),
             recovered: false,
+            defining: None,
             scopes: Vec::new(),
             frames: Vec::new(),
             operands: Vec::new(),
@@ -301,6 +304,14 @@ impl<'s> Builder<'s> {
     #[inline]
     pub(crate) fn intern_name(&mut self, name: &str) -> Symbol {
         self.module.strings.intern(name.as_bytes())
+    }
+
+    /// The same of a name that is being defined: if its definition turns out to be faulty, uses are not.
+    #[inline]
+    pub(crate) fn intern_definition(&mut self, name: &str) -> Symbol {
+        let symbol = self.intern_name(name);
+        self.defining = Some(symbol);
+        symbol
     }
 
     /// The span of the name `symbol` whose token begins at `at`.
@@ -1040,6 +1051,7 @@ impl<'s> Builder<'s> {
     /// the outermost open computation, or between computations.
     pub(crate) fn recover(&mut self) {
         self.recovered = true;
+        self.poisoned.extend(self.defining.take());
         if let Some(frame) = self.frames.first()
             && let Some(name) = frame.name
         {

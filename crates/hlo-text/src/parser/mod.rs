@@ -56,14 +56,15 @@ pub enum Dialect {
     Lenient,
 }
 
-/// How deeply braces, tuple shapes and inline computations may be nested.
-pub const MAX_NESTING_DEPTH: usize = 1000;
+/// How deeply braces, tuple shapes and literals may be nested: their parsers and printers recurse, and must fit on
+/// the 2 MiB stack of a thread, in unoptimized builds, too.
+pub const MAX_NESTING_DEPTH: usize = 250;
 
 /// How deeply instructions may be nested as operands; today's XLA has the same limit.
 pub const MAX_CALL_NESTING: usize = 8192;
 
 /// How deeply inline computations may stand in each other.
-pub const MAX_BODY_NESTING: usize = MAX_NESTING_DEPTH;
+pub const MAX_BODY_NESTING: usize = 1000;
 
 /// How deep a text may be. The generated parser recurses, so the limits go with a stack.
 #[derive(Clone, Copy, Debug)]
