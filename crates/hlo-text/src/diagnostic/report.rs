@@ -237,7 +237,10 @@ impl SourceCode for Excerpt<'_> {
         _context_lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let line = self.lines.iter().rev().find(|line| line.start <= span.offset());
-        let line = line.ok_or(MietteError::OutOfBounds)?;
+        // A span of several lines is asked for to merge them; each is to be shown alone.
+        let line = line
+            .filter(|line| span.offset() + span.len() <= line.start + line.text.len())
+            .ok_or(MietteError::OutOfBounds)?;
         Ok(Box::new(miette::MietteSpanContents::new_named(
             self.report.source.name.to_owned(),
             line.text.as_bytes(),
