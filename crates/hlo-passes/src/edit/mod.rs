@@ -6,6 +6,7 @@ mod clone;
 mod effects;
 mod inline;
 mod replace;
+mod schedule;
 #[cfg(test)]
 pub(crate) mod tests;
 mod users;
@@ -54,6 +55,8 @@ pub struct Editor<'m> {
     effects: EffectCache,
     post_order: RefCell<PostOrder>,
     next_channel_id: Cell<Option<i64>>,
+    /// Ids below this were there when the schedule was last right.
+    first_new: usize,
     touched: bool,
     counts: EditCounts,
 }
@@ -68,13 +71,14 @@ impl Deref for Editor<'_> {
 
 impl Drop for Editor<'_> {
     fn drop(&mut self) {
-        self.module.compact();
+        self.compact();
     }
 }
 
 impl<'m> Editor<'m> {
     /// Starts editing.
     pub fn new(module: &'m mut Module) -> Self {
+        let first_new = module.instruction_id_limit();
         Self {
             module,
             users: OnceCell::new(),
@@ -83,6 +87,7 @@ impl<'m> Editor<'m> {
             effects: EffectCache::default(),
             post_order: RefCell::default(),
             next_channel_id: Cell::new(None),
+            first_new,
             touched: false,
             counts: EditCounts::default(),
         }
@@ -104,9 +109,11 @@ impl<'m> Editor<'m> {
         self.counts = EditCounts::default();
     }
 
-    /// Drops removed instructions from the lists of their computations.
+    /// Drops removed instructions from the lists of their computations, and puts new ones of scheduled modules where
+    /// they can run.
     pub fn compact(&mut self) {
         self.module.compact();
+        self.update_schedule();
     }
 
     // ------------------------------------------------------------ questions

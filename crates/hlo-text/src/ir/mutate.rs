@@ -319,6 +319,16 @@ impl Module {
         }
     }
 
+    /// Sets the order of the instructions of a computation, which means something in scheduled modules.
+    ///
+    /// # Panics
+    /// If `order` has another number of instructions than the computation.
+    pub fn set_instruction_order(&mut self, id: ComputationId, order: Vec<InstructionId>) {
+        let computation = self.computation_mut(id);
+        assert_eq!(computation.instructions.len(), order.len(), "the order must have every instruction once");
+        computation.instructions = order;
+    }
+
     // ------------------------------------------------------------ control edges
 
     /// Makes `successor` run after `predecessor`; nothing happens if it does already.

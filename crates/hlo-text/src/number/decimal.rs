@@ -39,9 +39,9 @@ fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
         return None;
     }
     // Pairs, then fours, then all eight.
-    let pairs = (word - 0x30 * ONES).wrapping_mul(10 + (1 << 8)) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let fours = pairs.wrapping_mul(100 + (1 << 16)) >> 16 & 0x0000_ffff_0000_ffff;
-    Some(fours.wrapping_mul(10_000 + (1 << 32)) >> 32)
+    let pairs = (word - 0x30 * ONES).wrapping_mul(1 + (10 << 8)) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul(1 + (10_000 << 32)) >> 32)
 }
 
 /// [`digits`] for runs that tend to be long.

@@ -175,6 +175,10 @@ pub(crate) struct Builder<'s> {
     definitions: Vec<Option<InstructionId>>,
     /// Names whose definitions were faulty: using them is no second fault.
     poisoned: hashbrown::HashSet<Symbol, foldhash::fast::FixedState>,
+    /// Whether a fault has been reported: instructions may be missing then, so computations are not checked.
+    recovered: bool,
+    /// The name of the instruction read last.
+    defining: Option<Symbol>,
     scopes: Vec<Scope>,
     pub(super) frames: Vec<Frame>,
     pub(super) operands: Vec<InstructionId>,
@@ -233,6 +237,8 @@ impl<'s> Builder<'s> {
             cache: TextCache::new(),
             definitions: Vec::with_capacity(lines),
             poisoned: hashbrown::HashSet::with_hasher(HASHER),
+            recovered: false,
+            defining: None,
             scopes: Vec::new(),
             frames: Vec::new(),
             operands: Vec::new(),
@@ -298,6 +304,14 @@ impl<'s> Builder<'s> {
     #[inline]
     pub(crate) fn intern_name(&mut self, name: &str) -> Symbol {
         self.module.strings.intern(name.as_bytes())
+    }
+
+    /// The same of a name that is being defined: if its definition turns out to be faulty, uses are not.
+    #[inline]
+    pub(crate) fn intern_definition(&mut self, name: &str) -> Symbol {
+        let symbol = self.intern_name(name);
+        self.defining = Some(symbol);
+        symbol
     }
 
     /// The span of the name `symbol` whose token begins at `at`.
@@ -541,6 +555,10 @@ impl<'s> Builder<'s> {
         let root = match (scope.root, scope.instructions.last()) {
             (Some((root, _)), _) => root,
             (None, Some(&last)) => last,
+            (None, None) if self.recovered => {
+                self.computation_names.insert(scope.name, (scope.id, scope.name_span));
+                return Ok(scope.id);
+            }
             (None, None) => {
                 return Err(Diagnostic::new(
                     Code::UnexpectedToken,
@@ -552,14 +570,14 @@ impl<'s> Builder<'s> {
         };
         scope.parameters.sort_by_key(|parameter| parameter.0);
         for (expected, &(number, _, span)) in scope.parameters.iter().enumerate() {
-            if number != expected as i64 {
+            if number != expected as i64 && !self.recovered {
                 let message = format!("parameter {number} is defined, but parameter {expected} is not");
                 return Err(Diagnostic::new(Code::BadParameter, span, message)
                     .help("the parameters of a computation are numbered 0, 1, 2 and so on without a gap")
                     .boxed());
             }
         }
-        if let Some((declared, span)) = scope.signature {
+        if let Some((declared, span)) = scope.signature.filter(|_| !self.recovered) {
             let actual = self.module.instruction(root).shape;
             if !self.module.shapes.compatible(declared, actual) {
                 let text = |shape| crate::printer::shape::shape_text(&self.module, shape, false);
@@ -1032,6 +1050,8 @@ impl<'s> Builder<'s> {
     /// After a fault: forgets instructions in the making and inline computations, so that parsing can go on in
     /// the outermost open computation, or between computations.
     pub(crate) fn recover(&mut self) {
+        self.recovered = true;
+        self.poisoned.extend(self.defining.take());
         if let Some(frame) = self.frames.first()
             && let Some(name) = frame.name
         {
@@ -1062,6 +1082,11 @@ impl<'s> Builder<'s> {
     pub(crate) fn abandon_computation(&mut self) {
         self.scopes.clear();
         self.frames.clear();
+    }
+
+    /// Notes that the definition of `name` is faulty.
+    pub(super) fn poison(&mut self, name: Symbol) {
+        self.poisoned.insert(name);
     }
 
     /// Whether using `name` is the consequence of a fault that has been reported.

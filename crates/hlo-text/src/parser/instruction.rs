@@ -154,6 +154,9 @@ impl Builder<'_> {
         self.operands.truncate(frame.operands);
         self.attributes.truncate(frame.attributes);
         if let Err(error) = result {
+            if let Some(name) = frame.name {
+                self.poison(name);
+            }
             self.fail(error);
         }
     }

@@ -10,6 +10,7 @@ mod convolution;
 mod dictionary;
 mod domain;
 mod finish;
+mod fragment;
 pub(crate) mod header;
 mod instruction;
 mod list;
@@ -40,6 +41,8 @@ pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
 use tokens::{Entry, TokenSource};
 
+pub use fragment::{Fragment, FromText, parse};
+
 /// What parsing a piece of text gives.
 pub(crate) type ParseResult<T> = Result<T, Box<Diagnostic>>;
 
@@ -53,14 +56,15 @@ pub enum Dialect {
     Lenient,
 }
 
-/// How deeply braces, tuple shapes and inline computations may be nested.
-pub const MAX_NESTING_DEPTH: usize = 1000;
+/// How deeply braces, tuple shapes and literals may be nested: their parsers and printers recurse, and must fit on
+/// the 2 MiB stack of a thread, in unoptimized builds, too.
+pub const MAX_NESTING_DEPTH: usize = 250;
 
 /// How deeply instructions may be nested as operands; today's XLA has the same limit.
 pub const MAX_CALL_NESTING: usize = 8192;
 
 /// How deeply inline computations may stand in each other.
-pub const MAX_BODY_NESTING: usize = MAX_NESTING_DEPTH;
+pub const MAX_BODY_NESTING: usize = 1000;
 
 /// How deep a text may be. The generated parser recurses, so the limits go with a stack.
 #[derive(Clone, Copy, Debug)]

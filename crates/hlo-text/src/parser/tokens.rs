@@ -297,7 +297,7 @@ impl<'p, 's> TokenSource<'p, 's> {
 
     /// Takes the name of an instruction with its `=`. In lenient reading it may be the name of an inner computation.
     fn take_definition(&mut self) -> Item {
-        let symbol = self.builder.borrow_mut().intern_name(self.cursor.word());
+        let symbol = self.builder.borrow_mut().intern_definition(self.cursor.word());
         let start = self.cursor.start() as u32;
         self.cursor.bump();
         if self.cursor.token() != Token::Equal {

@@ -94,17 +94,18 @@ fn parse_entry(
         },
         |cursor| Err(unknown_name(cursor.word(), cursor.span(), what, names)),
     )?;
+    let malformed = |mut error: Box<Diagnostic>| {
+        error.code = Code::BadStackFrames;
+        error
+    };
     match given.require(names, required) {
         Err(error) if context.dialect == Dialect::Lenient => {
-            given.require(names, required_leniently)?;
+            given.require(names, required_leniently).map_err(malformed)?;
             let message = format!("{}, as in the tables of older XLA versions", error.message);
             context.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
             Ok(())
         }
-        result => result.map_err(|mut error| {
-            error.code = Code::BadStackFrames;
-            error
-        }),
+        result => result.map_err(malformed),
     }
 }
 
