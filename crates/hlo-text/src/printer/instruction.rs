@@ -189,19 +189,15 @@ impl Printer<'_> {
             self.attribute(out, id, thread);
             own.next();
         }
+        // Frontend attributes of the start hide all those that would stand before them, also in bodies.
+        let hides = self.module.attribute(id, AttrKey::FrontendAttributes).is_some();
+        let skipped = self.plan.skips(AttrKey::FrontendAttributes);
+        self.plan.set_skipped(AttrKey::FrontendAttributes, skipped || hides);
         let mut attributes = self.module.attributes(wrapped).iter();
-        self.sections_until(out, wrapped, &mut attributes, Section::Frontend, false, scope);
-        let start_has_own = self.module.attribute(id, AttrKey::FrontendAttributes).is_some();
-        if let Some(frontend) =
-            attributes.as_slice().first().filter(|attr| attr.key == AttrKey::FrontendAttributes)
-        {
-            if !start_has_own {
-                self.attribute(out, wrapped, frontend);
-            }
-            attributes.next();
-        }
+        self.sections_until(out, wrapped, &mut attributes, Section::ControlPredecessors, false, scope);
         self.control_predecessors(out, wrapped);
         self.sections_until(out, wrapped, &mut attributes, Section::Origin, false, scope);
+        self.plan.set_skipped(AttrKey::FrontendAttributes, skipped);
     }
 
     /// Appends the attributes of the sections before `end`.

@@ -145,6 +145,11 @@ impl Plan {
         self.sections[key as usize]
     }
 
+    /// Leaves the attribute out from now on, or no longer.
+    pub(super) fn set_skipped(&mut self, key: AttrKey, skipped: bool) {
+        self.skip[key as usize] = skipped;
+    }
+
     /// Whether the options leave the attribute out.
     #[inline]
     pub(super) fn skips(&self, key: AttrKey) -> bool {

@@ -235,6 +235,41 @@ fn attributes_of_the_wrapped_instruction() {
 }
 
 #[test]
+fn frontend_attributes_of_a_start_hide_those_in_bodies() {
+    let mut b = Builder::new();
+    let called = b.computation("f", &[("a", Parameter, &[]), ("n", Negate, &["a"])]);
+    let wrapped = b.computation("w", &[("q", Parameter, &[]), ("c", Call, &["q"])]);
+    b.computation("e", &[("p", Parameter, &[]), ("s", AsyncStart, &["p"]), ("d", AsyncDone, &["s"])]);
+    let key = b.module.strings_mut().intern(b"k");
+    let frontend = b.value(Value::FrontendAttributes(vec![(key, key)]));
+    b.attributes("n", &[(AttrKey::FrontendAttributes, frontend)]);
+    b.attributes("c", &[(AttrKey::ToApply, AttrValue::Computation(called))]);
+    b.attributes(
+        "s",
+        &[(AttrKey::Calls, AttrValue::Computation(wrapped)), (AttrKey::FrontendAttributes, frontend)],
+    );
+    let text = b.body(&PrintOptions::canonical());
+    assert!(text.ends_with(
+        "call-start(f32[] tmp_0), to_apply=\n\
+         \x20 {\n\
+         \x20   tmp_0 = f32[] parameter(0)\n\
+         \x20   ROOT tmp_1 = f32[] negate(f32[] tmp_0)\n\
+         \x20 }, calls=\n\
+         \x20 {\n\
+         \x20   tmp_0 = f32[] parameter(0)\n\
+         \x20   ROOT tmp_1 = f32[] call(f32[] tmp_0), to_apply=\n\
+         \x20   {\n\
+         \x20     tmp_0 = f32[] parameter(0)\n\
+         \x20     ROOT tmp_1 = f32[] negate(f32[] tmp_0), frontend_attributes={k=\"k\"}\n\
+         \x20   }\n\
+         \x20 }, frontend_attributes={k=\"k\"}\n\
+         \x20 ROOT tmp_2 = f32[] call-done(f32[] tmp_1)\n\
+         }\n\
+         \n"
+    ));
+}
+
+#[test]
 fn sections_of_attributes() {
     let mut b = Builder::new();
     b.computation("e", &[("p", Parameter, &[]), ("c", Opcode::CustomCall, &["p"])]);
