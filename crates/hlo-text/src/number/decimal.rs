@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn decimals_are_the_nearest_doubles() {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
-        for _ in 0..200_000 {
+        for _ in 0..40_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let whole = state >> 40;
             let fraction = (state >> 8) & 0xff_ffff;

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::PrintOptions;
+use super::shape::write_shape;
 use crate::ir::{ElementClass, ElementType, Elements, Literal, LiteralData, Module, Shape, ShapeId};
 use crate::number::write_float;
 
@@ -22,21 +23,15 @@ pub(crate) fn write_literal(out: &mut Vec<u8>, module: &Module, literal: &Litera
     }
     let is_short = literal.elements().is_some_and(|elements| elements.len() <= MAX_ELEMENTS_IN_FULL);
     if is_short || options.print_large_constants {
-        write_tree(out, module, literal, None);
+        write_tree(out, module, literal, false);
     } else {
         write_elided(out);
     }
 }
 
-/// Appends a literal with the shapes of its arrays, as `literal=` has it: in full, whatever its size.
-/// `write_shape` appends a shape with its layout.
-pub(crate) fn write_typed_literal(
-    out: &mut Vec<u8>,
-    module: &Module,
-    literal: &Literal,
-    mut write_shape: impl FnMut(&mut Vec<u8>, ShapeId),
-) {
-    write_tree(out, module, literal, Some(&mut write_shape));
+/// Appends a literal with the shapes and layouts of its arrays, as `literal=` has it: in full, whatever its size.
+pub(crate) fn write_typed_literal(out: &mut Vec<u8>, module: &Module, literal: &Literal) {
+    write_tree(out, module, literal, true);
 }
 
 fn write_elided(out: &mut Vec<u8>) {
@@ -52,7 +47,7 @@ fn write_essential(out: &mut Vec<u8>, module: &Module, literal: &Literal) {
     } else if all_integers(module, literal)
         && literal.elements().is_none_or(|elements| elements.len() <= MAX_ESSENTIAL_ELEMENTS)
     {
-        write_tree(out, module, literal, None);
+        write_tree(out, module, literal, false);
     } else {
         write_elided(out);
     }
@@ -74,15 +69,8 @@ fn all_integers(module: &Module, literal: &Literal) -> bool {
     true
 }
 
-type ShapeWriter<'a> = &'a mut dyn FnMut(&mut Vec<u8>, ShapeId);
-
-/// Appends a literal, tuples in parentheses; before each array its shape if there is a writer for it.
-fn write_tree(
-    out: &mut Vec<u8>,
-    module: &Module,
-    literal: &Literal,
-    mut write_shape: Option<ShapeWriter<'_>>,
-) {
+/// Appends a literal, tuples in parentheses; before each array its shape if `with_shapes`.
+fn write_tree(out: &mut Vec<u8>, module: &Module, literal: &Literal, with_shapes: bool) {
     // The elements that are still to come of every open tuple.
     let mut open: SmallVec<[std::slice::Iter<'_, Literal>; 4]> = SmallVec::new();
     let mut next = Some(literal);
@@ -97,8 +85,8 @@ fn write_tree(
                     continue;
                 }
             } else {
-                if let Some(write_shape) = &mut write_shape {
-                    write_shape(out, literal.shape);
+                if with_shapes {
+                    write_shape(out, module, literal.shape, true);
                     out.push(b' ');
                 }
                 write_array(out, module, literal);

@@ -54,11 +54,7 @@ pub(crate) fn write_attribute_value(
         }
         AttrValue::Computation(computation) => write_computation(out, module, computation, options),
         AttrValue::Shape(shape) => write_shape(out, module, shape, true),
-        AttrValue::Literal(literal) => {
-            write_typed_literal(out, module, module.literal(literal), |out, shape| {
-                write_shape(out, module, shape, true);
-            });
-        }
+        AttrValue::Literal(literal) => write_typed_literal(out, module, module.literal(literal)),
         AttrValue::Value(value) => write_value(out, module, module.value(value), options),
         AttrValue::Raw(symbol) => out.extend_from_slice(module.strings().get(symbol)),
     }

@@ -327,7 +327,7 @@ impl Reader<'_> {
 
 /// The bits of an integer or `pred` value as it stands in the text, `None` if the type doesn't have it.
 /// Negative values wrap in `u64`, as in XLA.
-pub(super) fn integer_bits(element_type: ElementType, value: i64) -> Option<u64> {
+fn integer_bits(element_type: ElementType, value: i64) -> Option<u64> {
     let bits = element_type.bits();
     let fits = match element_type.class() {
         ElementClass::Pred => return Some(u64::from(value != 0)),

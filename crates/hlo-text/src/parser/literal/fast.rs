@@ -3,7 +3,7 @@
 //! It handles what is right and plain, with the state of the token loop, and stops before everything else, so
 //! that every fault and every oddity is the token loop's.
 
-use super::dense::{Reader, complex_bits, float_bits, integer_bits};
+use super::dense::{Reader, complex_bits, float_bits};
 use crate::ir::{ElementClass, ElementType};
 use crate::number::{Scanned, scan_number};
 use crate::parser::Dialect;
@@ -47,14 +47,31 @@ impl Sink for Pred {
     }
 }
 
-struct Integer<const SIZE: usize>(ElementType);
+/// The values of an integer type as they stand in the text; of `u64`, all 64 bits.
+struct Integer<const SIZE: usize> {
+    lowest: i64,
+    highest: i64,
+}
+
+impl<const SIZE: usize> Integer<SIZE> {
+    fn new(element_type: ElementType) -> Self {
+        let unused = 64 - element_type.bits();
+        match (element_type.class(), unused) {
+            (ElementClass::Signed, _) => Self { lowest: i64::MIN >> unused, highest: i64::MAX >> unused },
+            (_, 0) => Self { lowest: i64::MIN, highest: i64::MAX },
+            _ => Self { lowest: 0, highest: (u64::MAX >> unused) as i64 },
+        }
+    }
+}
 
 impl<const SIZE: usize> Sink for Integer<SIZE> {
     #[inline(always)]
     fn int(&self, bytes: &mut Vec<u8>, value: i64, _is_negative: bool) -> bool {
-        let Some(bits) = integer_bits(self.0, value) else { return false };
-        bytes.extend_from_slice(&bits.to_le_bytes()[..SIZE]);
-        true
+        let fits = self.lowest <= value && value <= self.highest;
+        if fits {
+            bytes.extend_from_slice(&value.to_le_bytes()[..SIZE]);
+        }
+        fits
     }
 }
 
@@ -149,16 +166,16 @@ pub(super) fn run(reader: &mut Reader<'_>, text: &[u8], start: usize) -> usize {
     match (element_type.class(), element_type.storage_bytes()) {
         (ElementClass::Pred, _) => read(reader, &Pred, text, start),
         (ElementClass::Signed | ElementClass::Unsigned, 1) => {
-            read(reader, &Integer::<1>(element_type), text, start)
+            read(reader, &Integer::<1>::new(element_type), text, start)
         }
         (ElementClass::Signed | ElementClass::Unsigned, 2) => {
-            read(reader, &Integer::<2>(element_type), text, start)
+            read(reader, &Integer::<2>::new(element_type), text, start)
         }
         (ElementClass::Signed | ElementClass::Unsigned, 4) => {
-            read(reader, &Integer::<4>(element_type), text, start)
+            read(reader, &Integer::<4>::new(element_type), text, start)
         }
         (ElementClass::Signed | ElementClass::Unsigned, _) => {
-            read(reader, &Integer::<8>(element_type), text, start)
+            read(reader, &Integer::<8>::new(element_type), text, start)
         }
         (ElementClass::Float, 1) => read(reader, &Float::<1> { element_type, keeps_minus_zero }, text, start),
         (ElementClass::Float, 2) => read(reader, &Float::<2> { element_type, keeps_minus_zero }, text, start),

@@ -33,7 +33,7 @@ pub(crate) fn parse_literal(
     shape: ShapeId,
 ) -> ParseResult<Literal> {
     let mut complaint = None;
-    let result = parse_of_shape(cursor, context, shape, 0, &mut complaint);
+    let result = parse_of_shape(cursor, context, shape, &mut complaint);
     settle(result, complaint, context)
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn parse_typed_literal(
     context: &mut ValueContext<'_>,
 ) -> ParseResult<Literal> {
     let mut complaint = None;
-    let result = parse_typed(cursor, context, 0, &mut complaint);
+    let result = parse_typed(cursor, context, &mut complaint);
     settle(result, complaint, context)
 }
 
@@ -72,28 +72,83 @@ fn bad(span: Span, message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadLiteral, span, message).boxed()
 }
 
+/// A tuple whose `(` has been taken.
+struct OpenTuple {
+    shapes: Vec<ShapeId>,
+    /// At least one less than the shapes.
+    elements: Vec<Literal>,
+}
+
+/// Takes a literal of the shape `shape`; tuples are kept on a stack of their own.
 fn parse_of_shape(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
-    shape: ShapeId,
-    depth: usize,
+    mut shape: ShapeId,
     complaint: &mut Complaint,
 ) -> ParseResult<Literal> {
-    if depth > MAX_NESTING_DEPTH {
-        return Err(too_deep(cursor.span()));
-    }
-    let (shape, array) = match context.module.shapes.get(shape) {
-        Shape::Array(array) => (shape, array),
-        &Shape::Buffer(element) => match context.module.shapes.get(element) {
-            Shape::Array(array) => (element, array),
-            _ => return Err(bad(cursor.span(), "only buffers of arrays have literals")),
-        },
-        Shape::Tuple(elements) => {
-            let elements = elements.clone();
-            return parse_tuple(cursor, context, &elements, depth, complaint);
+    let mut open: Vec<OpenTuple> = Vec::new();
+    loop {
+        let mut literal = match context.module.shapes.get(shape) {
+            Shape::Tuple(shapes) => {
+                if open.len() >= MAX_NESTING_DEPTH {
+                    return Err(too_deep(cursor.span()));
+                }
+                cursor.expect(Token::LParen, "`(` and the elements of the tuple")?;
+                if cursor.token() != Token::RParen
+                    && let Some(&first) = shapes.first()
+                {
+                    open.push(OpenTuple { shapes: shapes.clone(), elements: Vec::new() });
+                    shape = first;
+                    continue;
+                }
+                // `()` is right for every tuple, and makes every element an empty tuple.
+                let count = shapes.len();
+                expect_end(cursor, count)?;
+                let empty = tuple(context, Vec::new());
+                tuple(context, vec![empty; count])
+            }
+            _ => parse_array(cursor, context, shape, complaint)?,
+        };
+        loop {
+            let Some(outer) = open.last_mut() else { return Ok(literal) };
+            outer.elements.push(literal);
+            if let Some(&next) = outer.shapes.get(outer.elements.len()) {
+                expect_separator(cursor, complaint);
+                shape = next;
+                break;
+            }
+            expect_end(cursor, outer.shapes.len())?;
+            let elements = std::mem::take(&mut outer.elements);
+            open.pop();
+            literal = tuple(context, elements);
         }
+    }
+}
+
+/// Takes the `)` of a tuple.
+fn expect_end(cursor: &mut Cursor<'_>, count: usize) -> ParseResult<()> {
+    cursor.expect(Token::RParen, "`)`").map_err(|mut error| {
+        error.message = format!("expected `)` after the {count} elements of the tuple");
+        error
+    })
+}
+
+/// Takes a literal whose shape is no tuple.
+fn parse_array(
+    cursor: &mut Cursor<'_>,
+    context: &mut ValueContext<'_>,
+    shape: ShapeId,
+    complaint: &mut Complaint,
+) -> ParseResult<Literal> {
+    let (shape, inner) = match *context.module.shapes.get(shape) {
+        Shape::Buffer(element) => (element, context.module.shapes.get(element)),
+        ref other => (shape, other),
+    };
+    let array = match inner {
+        Shape::Array(array) => array,
         Shape::Token => return Err(bad(cursor.span(), "there are no literals of type `token`")),
         Shape::Opaque => return Err(bad(cursor.span(), "there are no literals of type `opaque`")),
+        _ => return Err(bad(cursor.span(), "only buffers of arrays have literals")),
     };
     check_layout(cursor, array)?;
     let data = dense::parse(cursor, array, context.dialect, complaint)?;
@@ -189,37 +244,6 @@ fn is_permutation(entries: &[i64], rank: usize) -> bool {
     })
 }
 
-/// Takes `(a, b)` for a tuple shape of these elements; also `()`, which makes every element an empty tuple.
-fn parse_tuple(
-    cursor: &mut Cursor<'_>,
-    context: &mut ValueContext<'_>,
-    shapes: &[ShapeId],
-    depth: usize,
-    complaint: &mut Complaint,
-) -> ParseResult<Literal> {
-    cursor.expect(Token::LParen, "`(` and the elements of the tuple")?;
-    let mut elements = Vec::new();
-    if cursor.token() == Token::RParen {
-        let empty = tuple(context, Vec::new());
-        elements = vec![empty; shapes.len()];
-    } else {
-        for (index, &shape) in shapes.iter().enumerate() {
-            if index > 0 {
-                expect_separator(cursor, complaint);
-            }
-            elements.push(parse_of_shape(cursor, context, shape, depth + 1, complaint)?);
-        }
-    }
-    if cursor.token() != Token::RParen {
-        let message = format!("expected `)` after the {} elements of the tuple", shapes.len());
-        let mut error = cursor.unexpected("`)`");
-        error.message = message;
-        return Err(error);
-    }
-    cursor.bump();
-    Ok(tuple(context, elements))
-}
-
 /// Takes the comma between elements of a tuple; XLA notes that it is missing and goes on.
 fn expect_separator(cursor: &mut Cursor<'_>, complaint: &mut Complaint) {
     if let Err(error) = cursor.expect(Token::Comma, "`,` between elements of the tuple") {
@@ -232,29 +256,47 @@ fn tuple(context: &mut ValueContext<'_>, elements: Vec<Literal>) -> Literal {
     Literal { shape: context.module.shapes.intern(Shape::Tuple(shapes)), data: LiteralData::Tuple(elements) }
 }
 
+/// Takes a literal with its shape; tuples are kept on a stack of their own.
 fn parse_typed(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
-    depth: usize,
     complaint: &mut Complaint,
 ) -> ParseResult<Literal> {
-    if depth > MAX_NESTING_DEPTH {
-        return Err(too_deep(cursor.span()));
-    }
-    if cursor.token() != Token::LParen {
-        let shape = super::shape::parse_shape(cursor, context)?;
-        return parse_of_shape(cursor, context, shape, depth, complaint);
-    }
-    cursor.bump();
-    let mut elements = Vec::new();
-    while cursor.token() != Token::RParen {
-        elements.push(parse_typed(cursor, context, depth + 1, complaint)?);
-        if cursor.token() != Token::RParen {
-            expect_separator(cursor, complaint);
+    let mut open: Vec<Vec<Literal>> = Vec::new();
+    loop {
+        let mut literal = None;
+        if cursor.token() == Token::LParen {
+            if open.len() >= MAX_NESTING_DEPTH {
+                return Err(too_deep(cursor.span()));
+            }
+            cursor.bump();
+            open.push(Vec::new());
+        } else {
+            let shape = super::shape::parse_shape(cursor, context)?;
+            literal = Some(parse_of_shape(cursor, context, shape, complaint)?);
+        }
+        loop {
+            let is_end = cursor.token() == Token::RParen;
+            match (literal.take(), open.last_mut()) {
+                (Some(literal), None) => return Ok(literal),
+                (Some(literal), Some(outer)) => {
+                    outer.push(literal);
+                    if !is_end {
+                        expect_separator(cursor, complaint);
+                        // After the last element a comma may stand.
+                        if cursor.token() != Token::RParen {
+                            break;
+                        }
+                    }
+                }
+                (None, _) if !is_end => break,
+                (None, _) => {}
+            }
+            cursor.bump();
+            let elements = open.pop().unwrap_or_default();
+            literal = Some(tuple(context, elements));
         }
     }
-    cursor.bump();
-    Ok(tuple(context, elements))
 }
 
 /// Number of elements of an array that has literals: unbounded dimensions count as empty; `None` if it is

@@ -1,8 +1,6 @@
-use std::fmt::Write as _;
-
 use super::{MAX_UNWRITTEN_ELEMENTS, MAX_UNWRITTEN_ROWS, dense, parse_literal, parse_typed_literal};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::ir::{ElementType, Literal, LiteralData, Module, Shape};
+use crate::ir::{ElementType, Elements, Literal, LiteralData, Module, Shape};
 use crate::lexer::{Cursor, Token};
 use crate::parser::shape::parse_shape;
 use crate::parser::{Dialect, MAX_NESTING_DEPTH, ParseResult, ValueContext};
@@ -367,8 +365,8 @@ fn declared_sizes_allocate_nothing() {
     assert_eq!(outcome(Dialect::Strict, &format!("f32[{}]", count + 1), "1"), Err((TooLarge, 0)));
     // Arrays without elements, but with rows.
     let rows = MAX_UNWRITTEN_ROWS;
-    let printed = outcome(Dialect::Strict, &format!("f32[{rows},0]"), "{...}").expect("is accepted");
-    assert!(printed.starts_with("{ {}, {}"));
+    let (result, _) = parse_in(&mut module, Dialect::Strict, &format!("f32[{rows},0]"), "{...}");
+    assert!(result.expect("is accepted").elements().is_some_and(Elements::is_empty));
     let shape = format!("f32[{},0]", rows + 1);
     assert_eq!(outcome(Dialect::Strict, &shape, "{...}").as_deref(), Ok("{...}"));
     assert_eq!(outcome(Dialect::Strict, &shape, ","), Err((TooLarge, 0)));
@@ -391,6 +389,10 @@ fn both_paths_agree() {
         "f32[2,0]",
         "c128[1]",
         "s64[2]",
+        "u64[2]",
+        "s4[3]",
+        "u2[2]",
+        "u32[2]",
     ];
     let pieces = [
         "{",
@@ -439,7 +441,7 @@ fn both_paths_agree() {
         ((state >> 33) % limit as u64) as usize
     };
     let mut accepted = 0;
-    for round in 0..60_000 {
+    for round in 0..20_000 {
         let shape = shapes[next(shapes.len())];
         let mut body = String::new();
         if round % 2 == 0 {
@@ -469,7 +471,7 @@ fn both_paths_agree() {
             assert_eq!(outcomes[0], outcomes[1], "{shape} {body}");
         }
     }
-    assert!(accepted > 1000, "{accepted}");
+    assert!(accepted > 300, "{accepted}");
 }
 
 #[test]
@@ -509,16 +511,18 @@ fn arrays_of_very_many_dimensions() {
 #[test]
 fn typed_literals() {
     let cases: &[(&str, Result<&str, i64>)] = &[
-        ("s32[2]{0} {1,2}", Ok("s32[2] {1, 2}")),
-        ("f32[2] {1.5,2}", Ok("f32[2] {1.5, 2}")),
-        ("(s32[] 1, (pred[2] {true,false}, f32[] 2))", Ok("( s32[] 1, ( pred[2] {1, 0}, f32[] 2 ) )")),
+        ("s32[2]{0} {1,2}", Ok("s32[2]{0} {1, 2}")),
+        ("f32[2] {1.5,2}", Ok("f32[2]{0} {1.5, 2}")),
+        ("(s32[] 1, (pred[2] {true,false}, f32[] 2))", Ok("( s32[] 1, ( pred[2]{0} {1, 0}, f32[] 2 ) )")),
         ("()", Ok("(  )")),
         ("(s32[] 1,)", Ok("( s32[] 1 )")),
         ("(s32[],)", Ok("( s32[] 0 )")),
         ("(s32[] 1 s32[] 2)", Ok("( s32[] 1, s32[] 2 )")),
-        ("f32[20]{0} {...}", Ok("f32[20] {...}")),
-        ("f32[2]{0} 1", Ok("f32[2] {1, 0}")),
-        ("b(f32[2]) {1.5,2}", Ok("f32[2] {1.5, 2}")),
+        ("f32[20]{0} {...}", Ok("f32[20]{0} {...}")),
+        ("s4[2]{0:E(4)S(1)} {1,2}", Ok("s4[2]{0:S(1)} {1, 2}")),
+        ("f32[]{:S(2)} 1", Ok("f32[]{:S(2)} 1")),
+        ("f32[2]{0} 1", Ok("f32[2]{0} {1, 0}")),
+        ("b(f32[2]) {1.5,2}", Ok("f32[2]{0} {1.5, 2}")),
         ("s32[2] {1,2}", Err(13)),
         ("(s32[] 1,,)", Err(9)),
         ("(,s32[] 1)", Err(1)),
@@ -542,26 +546,13 @@ fn typed_literals() {
             Ok(literal) => {
                 assert_eq!(cursor.token(), Token::RBrace, "{text}");
                 let mut out = Vec::new();
-                write_typed_literal(&mut out, &module, &literal, |out, shape| {
-                    write_plain_shape(out, &module, shape)
-                });
+                write_typed_literal(&mut out, &module, &literal);
                 Ok(String::from_utf8(out).expect("literals are ASCII"))
             }
             Err(error) => Err(i64::from(error.primary.span.start)),
         };
         assert_eq!(outcome.as_deref().map_err(|&column| column), *expected, "{text}");
     }
-}
-
-/// A shape without its layout.
-fn write_plain_shape(out: &mut Vec<u8>, module: &Module, shape: crate::ir::ShapeId) {
-    let Shape::Array(array) = module.shape(shape) else { panic!("only arrays are printed with shapes") };
-    let mut text = format!("{}[", array.element_type.name());
-    for (index, size) in array.dimensions.iter().enumerate() {
-        let _ = write!(text, "{}{size}", if index > 0 { "," } else { "" });
-    }
-    out.extend_from_slice(text.as_bytes());
-    out.push(b']');
 }
 
 #[test]
