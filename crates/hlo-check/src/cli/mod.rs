@@ -1,7 +1,9 @@
 //! The command line: which program is meant by its name and first argument, one file per subcommand.
 
 mod batch;
+mod explain;
 mod filecheck;
+mod opt;
 mod test;
 
 use std::ffi::OsString;
@@ -40,6 +42,18 @@ const SUBCOMMANDS: &[Subcommand] = &[
         program: Some("FileCheck"),
         summary: Some("checks an input against the CHECK lines of a file, as LLVM's FileCheck"),
         run: filecheck::run,
+    },
+    Subcommand {
+        name: "opt",
+        program: Some("hlo-opt"),
+        summary: Some("runs passes over HLO text and prints it"),
+        run: opt::run,
+    },
+    Subcommand {
+        name: "explain",
+        program: None,
+        summary: Some("explains a diagnostic code or a pass"),
+        run: explain::run,
     },
     Subcommand { name: "batch", program: None, summary: None, run: batch::run },
 ];

@@ -3,7 +3,10 @@
 //! Adding a pass means a file in `passes/` and a row here. Keys, classes, kinds and their order are facts of
 //! neuronx-cc 2.24's `hlo-opt`; what is only inferred about a pass shows in its [`Confidence`].
 
+mod stock_names;
 mod table;
+
+pub use stock_names::is_stock_name;
 
 use crate::options::OptionInfo;
 use crate::pass::Pass;

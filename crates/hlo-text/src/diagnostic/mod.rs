@@ -1,8 +1,13 @@
 //! Diagnostics as data: a code, spans, what was expected, help. How they look is the business of renderers.
 
+mod decode;
+mod explanation;
 mod report;
 mod sniff;
 
+pub(crate) use decode::mistaken;
+pub use decode::{Rejected, decode};
+pub use explanation::Explanation;
 pub use report::{Report, Source, place, severity_name};
 pub use sniff::sniff;
 

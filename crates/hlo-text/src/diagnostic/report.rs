@@ -15,6 +15,27 @@ pub struct Source<'t> {
     pub name: &'t str,
     /// All of it.
     pub text: &'t str,
+    /// Number of its first line; more than 1 if it is a part of a file.
+    pub first_line: usize,
+}
+
+impl<'t> Source<'t> {
+    /// A text that is read as a whole.
+    pub fn new(name: &'t str, text: &'t str) -> Self {
+        Self { name, text, first_line: 1 }
+    }
+
+    /// The same as a part of a file: its first line is line `first_line` there.
+    #[must_use]
+    pub fn starting_at(self, first_line: usize) -> Self {
+        Self { first_line, ..self }
+    }
+
+    /// Line and column of byte `offset`, both from 1; columns count characters.
+    pub fn place(&self, offset: usize) -> (usize, usize) {
+        let (line, column) = place(self.text, offset);
+        (line + self.first_line.saturating_sub(1), column)
+    }
 }
 
 /// Lines longer than this are cut around the place a label points at: real HLO has lines of many kilobytes.
@@ -47,7 +68,7 @@ impl<'t> Report<'t> {
 
     /// `name:line:column: error[HLO0001]: message`, one line.
     pub fn render_short(&self) -> String {
-        let (line, column) = place(self.source.text, self.diagnostic.primary.span.start as usize);
+        let (line, column) = self.source.place(self.diagnostic.primary.span.start as usize);
         let severity = severity_name(self.diagnostic.severity);
         let Diagnostic { code, message, .. } = self.diagnostic;
         format!("{}:{line}:{column}: {severity}[{}]: {message}\n", self.source.name, code.as_str())
@@ -122,7 +143,9 @@ impl<'t> Excerpt<'t> {
                 shown.push('…');
             }
             let prefix = shown.len();
-            shown.push_str(text[from..to].trim_end_matches('\r'));
+            // Control characters would do things to terminals. All of them are one byte, so labels stay right.
+            let harmless = |c: char| if c.is_ascii_control() && c != '\t' { '?' } else { c };
+            shown.extend(text[from..to].trim_end_matches('\r').chars().map(harmless));
             if to < end {
                 shown.push('…');
             }
@@ -142,7 +165,7 @@ impl<'t> Excerpt<'t> {
                 });
             }
             let length = shown.len();
-            lines.push(Line { number: place(text, start).0, start: at, text: shown });
+            lines.push(Line { number: report.source.place(start).0, start: at, text: shown });
             at += length + 1;
         }
         Self { report, lines, labels, code: diagnostic.code.as_str() }

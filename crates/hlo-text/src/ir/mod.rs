@@ -26,8 +26,8 @@ pub use attribute::{Attr, AttrDefault, AttrInfo, AttrKey, AttrKind, AttrName, At
 pub use element_type::{ElementClass, ElementType};
 pub use header::*;
 pub use ids::{ComputationId, InstructionId, LiteralId, MetadataId, PoolRange, ShapeId, Symbol, ValueId};
+pub(crate) use interner::HASHER;
 pub use interner::Interner;
-pub(crate) use interner::{HASHER, Pool};
 pub use iota_tile::{
     Iota, MAX_EXPANDED_DEVICES, MAX_FILLED_DEVICES, MAX_NORMALIZED_DEVICES, TileAssignment, TileDevices,
     TileError,

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
-    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId,
-    MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
+    Attr, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId, MetadataId,
+    Module, Opcode, PoolRange, ShapeId, Symbol,
 };
 use crate::lexer::{Cursor, Token};
 
@@ -940,11 +940,6 @@ impl<'s> Builder<'s> {
     pub(crate) fn abandon_computation(&mut self) {
         self.scopes.clear();
         self.frames.clear();
-    }
-
-    /// Whether using `name` is the consequence of a fault that has been reported.
-    pub(crate) fn is_poisoned(&self, name: &str) -> bool {
-        self.module.strings.lookup(name.as_bytes()).is_some_and(|symbol| self.poisoned.contains(&symbol))
     }
 
     /// The computations that were named but never defined, in text order.

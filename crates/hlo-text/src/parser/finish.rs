@@ -1,9 +1,10 @@
 //! After the last token: what can only be checked on the whole module, and unique names.
 
 use crate::diagnostic::{Code, Diagnostic, Span};
-use crate::ir::{Computation, ComputationId, Module, ShapeId, Symbol};
+use crate::ir::{Computation, Module, Symbol};
 
 use super::ParseResult;
+use super::aliasing::check_aliases;
 use super::builder::Builder;
 use super::uniquer::{NameUniquer, is_risky};
 
@@ -28,7 +29,8 @@ impl Builder<'_> {
         if !self.strict() {
             self.check_call_cycles()?;
         }
-        self.check_aliases(entry, end)?;
+        let result = self.module.instruction(self.module.computation(entry).root).shape;
+        check_aliases(&self.module, result, end)?;
         self.finish_async()?;
         super::stack_frames::rebuild_stack_frames(&mut self.module, &self.stack_frames);
         make_names_unique(&mut self.module);
@@ -84,43 +86,6 @@ impl Builder<'_> {
         }
         Ok(())
     }
-
-    /// Alias and donor entries must fit the entry computation.
-    fn check_aliases(&self, entry: ComputationId, end: Span) -> ParseResult<()> {
-        let module = &self.module;
-        let result = module.instruction(module.computation(entry).root).shape;
-        let result = module.header.entry_computation_layout.as_ref().map_or(result, |_| result);
-        for alias in &module.header.input_output_alias {
-            if !has_index(module, result, &alias.output_index) {
-                let message = format!(
-                    "`input_output_alias` names the output {:?}, which the entry computation does not have",
-                    alias.output_index
-                );
-                return Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
-            }
-            if alias.parameter < 0 {
-                let message = "`input_output_alias` names a negative parameter";
-                return Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
-            }
-        }
-        if module.header.buffer_donors.iter().any(|donor| donor.parameter < 0) {
-            let message = "`buffer_donor` names a negative parameter";
-            return Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
-        }
-        Ok(())
-    }
-}
-
-/// Whether `index` leads to a part of `shape`.
-fn has_index(module: &Module, mut shape: ShapeId, index: &[i64]) -> bool {
-    for &step in index {
-        let elements = module.shape(shape).as_tuple();
-        match elements.and_then(|elements| elements.get(usize::try_from(step).ok()?)) {
-            Some(&element) => shape = element,
-            None => return false,
-        }
-    }
-    true
 }
 
 /// Makes the names of computations, and those of instructions, unique in the order XLA does: computations as they

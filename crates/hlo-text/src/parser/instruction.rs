@@ -280,7 +280,11 @@ impl Builder<'_> {
         let mut at = from;
         while at < self.attributes.len() {
             let attr = self.attributes[at].attr;
-            if self.keeps(opcode, attr) { at += 1 } else { drop(self.attributes.remove(at)) }
+            if self.keeps(opcode, attr) {
+                at += 1;
+            } else {
+                self.attributes.remove(at);
+            }
         }
         for &(key, presence) in opcode.info().attributes {
             if presence == Presence::Filled && self.given(frame, key).is_none() {

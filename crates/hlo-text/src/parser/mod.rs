@@ -10,6 +10,7 @@ mod convolution;
 mod dictionary;
 mod domain;
 mod finish;
+mod fragment;
 pub(crate) mod header;
 mod instruction;
 mod list;
@@ -33,12 +34,14 @@ pub(crate) mod uniquer;
 pub(crate) mod value;
 mod word;
 
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::diagnostic::{Code, Diagnostic, Rejected, Span, decode, mistaken};
 use crate::ir::Module;
 use crate::lexer::{Cursor, Keyword, Token};
 
 use builder::{Builder, SharedBuilder};
 use tokens::{Entry, TokenSource};
+
+pub use fragment::{Fragment, FromText, parse};
 
 /// What parsing a piece of text gives.
 pub(crate) type ParseResult<T> = Result<T, Box<Diagnostic>>;
@@ -143,6 +146,22 @@ pub fn parse_module(text: &str, options: &ParseOptions) -> Result<Parsed, Vec<Di
         Entry::Instruction => parse_single_instruction(text, builder),
         _ => recovery::parse_with_recovery(text, builder, options.max_errors),
     }
+}
+
+/// Reads HLO text from bytes, as [`parse_module`] does. An input that is not HLO text at all but something people
+/// take for it gets a diagnostic that says so.
+///
+/// # Errors
+/// Every fault found, in text order, with the text they point into.
+pub fn parse_bytes<'t>(bytes: &'t [u8], options: &ParseOptions) -> Result<Parsed, Rejected<'t>> {
+    let text = decode(bytes)?;
+    parse_module(text, options).map_err(|diagnostics| {
+        let diagnostics = match mistaken(bytes) {
+            Some(diagnostic) => vec![diagnostic],
+            None => diagnostics,
+        };
+        Rejected { diagnostics, text: text.into() }
+    })
 }
 
 /// Whether the text begins with a computation that has a signature, or with tables: XLA takes such a text without

@@ -80,35 +80,6 @@ fn comment_end(bytes: &[u8], at: usize) -> Option<Option<usize>> {
     Some(None)
 }
 
-/// The byte after the `}` that closes the `{` at `at`. A quick look that gives up on single quotes and comments,
-/// in which braces may not count.
-pub(crate) fn balanced_braces_extent(bytes: &[u8], at: usize) -> Option<usize> {
-    if bytes.get(at) != Some(&b'{') {
-        return None;
-    }
-    let mut depth = 1usize;
-    let mut at = at + 1;
-    loop {
-        match *bytes.get(at)? {
-            b'{' => depth += 1,
-            b'}' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            b'"' => {
-                at = string_end(bytes, at)?;
-                continue;
-            }
-            b'\'' => return None,
-            b'/' if matches!(bytes.get(at + 1), Some(b'/' | b'*')) => return None,
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
 /// Takes an attribute we don't know, whose name is the current token, as it is; gives its text with a warning.
 pub(crate) fn keep_raw_attribute<'s>(cursor: &mut Cursor<'s>) -> ParseResult<(&'s str, Diagnostic)> {
     keep(cursor, raw_value_extent)
@@ -172,24 +143,6 @@ mod tests {
     fn blanks_end_a_raw_field() {
         for (text, expected) in [("a b=1", "a"), ("{a b} c", "{a b}"), ("\"a b\"}", "\"a b\"")] {
             assert_eq!(raw_field_extent(text, 0), Some(expected.len()), "{text}");
-        }
-    }
-
-    #[test]
-    fn braces_are_balanced_or_left_to_the_grammar() {
-        let rows: [(&str, Option<usize>); 9] = [
-            ("{}", Some(2)),
-            ("{a={1} b=\"}\\\"}\"} }", Some(16)),
-            ("{a/b}", Some(5)),
-            ("{/* */}", None),
-            ("{// \n}", None),
-            ("{'a'}", None),
-            ("{{}", None),
-            ("{\"}", None),
-            ("x", None),
-        ];
-        for (text, expected) in rows {
-            assert_eq!(balanced_braces_extent(text.as_bytes(), 0), expected, "{text}");
         }
     }
 }

@@ -32,7 +32,6 @@ pub(crate) mod value;
 
 pub use module::print_module;
 pub use options::{PrintOptions, SubcomputationMode};
-pub(crate) use plan::printing_position;
 
 use crate::ir::{Module, Opcode, Symbol};
 

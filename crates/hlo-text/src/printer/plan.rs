@@ -47,7 +47,8 @@ impl Section {
 
 /// The position of an attribute among those of an instruction, for sorting: attributes are kept in the order
 /// they are printed.
-pub(crate) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
+#[cfg(test)]
+pub(super) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
     let row = opcode.info().attributes.iter().position(|row| row.0 == key);
     (Section::of(key) as u8, row.map_or(u8::MAX, |row| row as u8))
 }

@@ -101,7 +101,10 @@ fn parse_entry(
             context.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
             Ok(())
         }
-        result => result,
+        result => result.map_err(|mut error| {
+            error.code = Code::BadStackFrames;
+            error
+        }),
     }
 }
 

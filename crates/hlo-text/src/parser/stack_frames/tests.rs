@@ -150,7 +150,7 @@ fn tables_are_printed_as_xla_prints_them() {
 
 #[test]
 fn faults_are_reported_where_xla_reports_them() {
-    use Code::{DuplicateAttribute, MissingAttribute, OutOfRange, UnexpectedToken, UnknownAttribute};
+    use Code::{BadStackFrames, DuplicateAttribute, OutOfRange, UnexpectedToken, UnknownAttribute};
     let locations = "FileNames\nFunctionNames\nFileLocations\n";
     let frames = "FileNames\nFunctionNames\nFileLocations\nStackFrames\n";
     let rows = [
@@ -160,8 +160,8 @@ fn faults_are_reported_where_xla_reports_them() {
         ("FileNames\n1 \"a\" ", "\"b\"\n", UnexpectedToken, 0),
         ("FileNames\nFunctionNames\n1 ", "f\n", UnexpectedToken, 0),
         (locations, "1.5\nStackFrames", UnexpectedToken, 0),
-        (locations, "1 {}\nStackFrames", MissingAttribute, 2),
-        (locations, "1 {file_name_id=1}\nStackFrames", MissingAttribute, 2),
+        (locations, "1 {}\nStackFrames", BadStackFrames, 2),
+        (locations, "1 {file_name_id=1}\nStackFrames", BadStackFrames, 2),
         (locations, "1 {foo=1}\nStackFrames", UnknownAttribute, 3),
         (locations, "1 {file_name_id=a}\nStackFrames", UnexpectedToken, 16),
         (locations, "1 {file_name_id=1 file_name_id=2}\n", DuplicateAttribute, 18),
@@ -169,7 +169,7 @@ fn faults_are_reported_where_xla_reports_them() {
         (locations, "1 x\n", UnexpectedToken, 2),
         (locations, "1 {line=1\nStackFrames", UnexpectedToken, 10),
         (frames, "1 {,}\n", UnexpectedToken, 4),
-        (frames, "1 {file_location_id=1}\n", MissingAttribute, 2),
+        (frames, "1 {file_location_id=1}\n", BadStackFrames, 2),
         (frames, "1 {file_location_id=1 parent_frame_id=x}\n", UnexpectedToken, 38),
         (frames, "1\n", UnexpectedToken, 2),
     ];
@@ -192,5 +192,5 @@ fn older_tables_are_read_leniently() {
     assert_eq!((location.line, location.end_line, location.column), (2, 0, 3));
 
     let text = text.replace("line=2 ", "");
-    assert_eq!(parse(&mut module, &text, Dialect::Lenient).unwrap_err().code, Code::MissingAttribute);
+    assert_eq!(parse(&mut module, &text, Dialect::Lenient).unwrap_err().code, Code::BadStackFrames);
 }

@@ -1,5 +1,6 @@
 //! What stands in the text.
 
+use super::super::plan::printing_position;
 use super::*;
 use crate::ir::{Metadata, Shape};
 

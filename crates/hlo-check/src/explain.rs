@@ -1,0 +1,123 @@
+//! What a diagnostic code or a pass is, for people.
+
+use std::io::{self, Write};
+
+use hlo_passes::registry::{self, Confidence, Meaning, PassInfo};
+use hlo_text::diagnostic::{Code, did_you_mean};
+
+use crate::cli::exit;
+
+/// Explains `topic`: a diagnostic code, the key of a pass, or `all` codes. The exit status, or the error of a stream.
+///
+/// # Errors
+/// Those of the streams.
+pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+    if topic == "all" {
+        for &code in Code::ALL {
+            explain_code(code, out)?;
+            writeln!(out)?;
+        }
+        return Ok(0);
+    }
+    if let Some(code) = Code::from_text(topic) {
+        explain_code(code, out)?;
+        return Ok(0);
+    }
+    if let Some(info) = registry::find(topic) {
+        explain_pass(info, out)?;
+        return Ok(0);
+    }
+    let known = Code::ALL.iter().map(|code| code.as_str()).chain(registry::all().map(|info| info.key));
+    match did_you_mean(topic, known) {
+        Some(close) => writeln!(err, "error: there is no code or pass `{topic}`; did you mean `{close}`?")?,
+        None => writeln!(
+            err,
+            "error: there is no code or pass `{topic}`; hlo-opt --list-passes lists the passes"
+        )?,
+    }
+    Ok(exit::USAGE)
+}
+
+/// The longest line of an example that is shown in full, in characters.
+const SHOWN_COLUMNS: usize = 120;
+
+fn explain_code(code: Code, out: &mut dyn Write) -> io::Result<()> {
+    let explanation = code.explanation();
+    writeln!(out, "{}: {}\n\n{}", code.as_str(), code.title(), explanation.text.trim())?;
+    for (heading, example) in [("Refused:", explanation.failing), ("Fine:", explanation.fixed)] {
+        let heading = if heading == "Refused:" && code.is_warning() { "Warned about:" } else { heading };
+        writeln!(out, "\n{heading}\n")?;
+        for line in String::from_utf8_lossy(example).lines() {
+            let mut shown: String = line.chars().take(SHOWN_COLUMNS).collect();
+            if shown.len() < line.len() {
+                shown.push_str("...");
+            }
+            writeln!(out, "{}", format!("    {shown}").trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+fn explain_pass(info: &PassInfo, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}\n", info.key, info.doc)?;
+    let status = match info.status.reason() {
+        Some(reason) => format!("{}: {reason}", info.status.name()),
+        None => info.status.name().to_owned(),
+    };
+    writeln!(out, "  status      {status}")?;
+    writeln!(out, "  class       {} ({:?}, {:?})", info.class, info.origin, info.kind)?;
+    let meaning = match info.meaning {
+        Meaning::Same => "computes the same afterwards".to_owned(),
+        Meaning::SameAfter(reading) => format!("computes the same afterwards if {reading}"),
+        Meaning::Changes(what) => format!("changes what is computed: {what}"),
+    };
+    writeln!(out, "  meaning     {meaning}")?;
+    if !info.may_remove.is_empty() {
+        let effects: Vec<String> = info.may_remove.iter().map(|effect| format!("{effect:?}")).collect();
+        writeln!(out, "  may remove  {}", effects.join(", "))?;
+    }
+    let confidence = match info.confidence {
+        Confidence::Certain => "the original's behaviour is known exactly",
+        Confidence::High => "the original's data flow is known; small details may differ",
+        Confidence::Medium => "the original's structure is known; a detail is our choice",
+        Confidence::Low => "part of the original is known, the rest inferred",
+        Confidence::Ours => "only the original's name is known, or the pass is this project's own",
+    };
+    writeln!(out, "  confidence  {confidence}")?;
+    for option in info.options {
+        writeln!(out, "  option      {}: {} ({})", option.name, option.doc, option.kind.describe())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explain(topic: &str) -> (u8, String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = run(topic, &mut out, &mut err).expect("memory takes everything");
+        let text = |bytes| String::from_utf8(bytes).expect("messages are UTF-8");
+        (status, text(out), text(err))
+    }
+
+    #[test]
+    fn every_code_and_every_pass_is_explained() {
+        for code in Code::ALL {
+            let (status, text, _) = explain(code.as_str());
+            assert_eq!(status, 0);
+            assert!(text.contains(code.title()) && text.contains("\nFine:\n"), "{text}");
+        }
+        for info in registry::all() {
+            assert!(explain(info.key).1.contains(info.doc));
+        }
+        assert!(explain("all").1.len() > 30 * Code::ALL.len());
+    }
+
+    #[test]
+    fn what_is_not_known_is_guessed_at() {
+        let (status, _, message) = explain("legalise-compare");
+        assert_eq!(status, exit::USAGE);
+        assert!(message.contains("did you mean `legalize-compare`?"), "{message}");
+    }
+}

@@ -1,0 +1,378 @@
+//! The command line of `hlo-opt`: one table of options, with one dash or two.
+
+use std::io::{self, Write};
+
+use hlo_passes::options::{PassRequest, parse_pass_list};
+use hlo_passes::pipeline::Selection;
+use hlo_passes::registry;
+use hlo_text::diagnostic::did_you_mean;
+use hlo_text::{Dialect, ParseOptions, PrintOptions};
+
+/// The option, for calls inside this process only, that makes standard input a case of a split file: the case's
+/// first line, a colon and the name of the file.
+pub(super) const CASE_OPTION: &str = "split-case";
+
+/// What is wanted.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Action {
+    /// Read, run passes, print.
+    #[default]
+    Run,
+    /// Say which passes there are.
+    ListPasses(ListForm),
+    /// Say what a pass or a code is.
+    Explain(String),
+    Help,
+    Version,
+}
+
+/// How passes are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ListForm {
+    /// Keys with commas between, as XLA does.
+    #[default]
+    Keys,
+    /// A table for people.
+    Long,
+    /// Everything, for programs.
+    Json,
+}
+
+/// How diagnostics are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ErrorFormat {
+    /// With the lines they are about.
+    #[default]
+    Human,
+    /// One line each.
+    Short,
+    /// One JSON object each, with spans.
+    Json,
+}
+
+/// The command line, read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) action: Action,
+    /// A path, or `-` for standard input.
+    pub(super) input: String,
+    pub(super) output: Option<String>,
+    pub(super) split_input_file: bool,
+    /// This call is one case of a file: its first line, and the file.
+    pub(super) case: Option<(usize, String)>,
+    pub(super) parse: ParseOptions,
+    pub(super) print: PrintOptions,
+    pub(super) error_format: ErrorFormat,
+    pub(super) warnings_are_errors: bool,
+    pub(super) remarks: bool,
+    /// An option that only XLA's own program can honour.
+    pub(super) needs_xla: Option<String>,
+    /// What is to be said about options that mean nothing here.
+    pub(super) notes: Vec<String>,
+    passes: Vec<PassRequest>,
+    skip: Vec<String>,
+    /// If given, only these run.
+    only: Option<Vec<String>>,
+    disable_all: bool,
+    preset: Option<PrintOptions>,
+    large_constants: bool,
+    as_read: bool,
+    print_changes: Vec<(String, String)>,
+}
+
+impl Arguments {
+    /// What messages call the input.
+    pub(super) fn input_name(&self) -> &str {
+        if self.input == "-" { "<stdin>" } else { &self.input }
+    }
+
+    /// Which passes run. A pass that is disabled doesn't, whatever else is said of it.
+    pub(super) fn selection(&self) -> Selection {
+        let mut skip = self.skip.clone();
+        if let Some(only) = &self.only {
+            let others = self.passes.iter().map(|pass| &pass.key);
+            skip.extend(others.filter(|key| !only.contains(key) && registry::find(key).is_some()).cloned());
+        }
+        Selection { passes: self.passes.clone(), skip, disable_all: self.disable_all }
+    }
+}
+
+/// What an option takes.
+#[derive(Clone, Copy)]
+enum Takes {
+    /// Nothing, or `=true` and `=false`.
+    Switch(fn(&mut Arguments, bool)),
+    /// A value, as `--option=VALUE` or as the next word; with what the help calls it.
+    Value(&'static str, fn(&mut Arguments, &str) -> Result<(), String>),
+    /// Perhaps a value, as `--option=VALUE` only.
+    Optional(&'static str, fn(&mut Arguments, Option<&str>) -> Result<(), String>),
+}
+
+struct OptionRow {
+    name: &'static str,
+    takes: Takes,
+    /// One line; empty for spellings of something else.
+    help: &'static str,
+}
+
+const fn row(name: &'static str, takes: Takes, help: &'static str) -> OptionRow {
+    OptionRow { name, takes, help }
+}
+
+use Takes::{Optional, Switch, Value};
+
+const OPTIONS: &[OptionRow] = &[
+    row(
+        "passes",
+        Value("PASS,...", add_passes),
+        "runs these in this order; without any the module is printed",
+    ),
+    row("skip-pass", Value("PASS,...", add_skipped), "doesn't run these, whatever --passes says"),
+    row("disable-all-passes", Switch(|arguments, on| arguments.disable_all = on), "runs none"),
+    row("list-passes", Optional("long|json", list_passes), "lists the passes and exits"),
+    row("explain", Value("KEY", explain), "explains a pass or a diagnostic code and exits"),
+    row("o", Value("FILE", set_output), "writes the result there"),
+    row(
+        "split-input-file",
+        Switch(|arguments, on| arguments.split_input_file = on),
+        "takes what is between lines `// -----` for modules of their own",
+    ),
+    row(
+        "strict",
+        Switch(|arguments, on| {
+            arguments.parse.dialect = if on { Dialect::Strict } else { Dialect::Lenient };
+        }),
+        "reads only what XLA reads",
+    ),
+    row("print", Value("PRESET", set_preset), "default, short, canonical, fingerprint or module_fingerprint"),
+    row("print-option", Value("NAME=VALUE", set_print_option), "sets one of XLA's print options"),
+    row(
+        "print-large-constants",
+        Switch(|arguments, on| arguments.large_constants = on),
+        "prints all constants in full",
+    ),
+    row(
+        "syntax",
+        Value("current|as-read", set_syntax),
+        "spells what XLA has renamed as today or as the input does",
+    ),
+    row("error-format", Value("human|short|json", set_error_format), "how diagnostics are written"),
+    row("Werror", Switch(|arguments, on| arguments.warnings_are_errors = on), "takes warnings for errors"),
+    row(
+        "remarks",
+        Switch(|arguments, on| arguments.remarks = on),
+        "says what passes did and didn't do, and why",
+    ),
+    row("verify", Switch(|_, _| {}), ""),
+    row("no-verify", Switch(|_, _| {}), "runs no checks between passes"),
+    row("help", Switch(|arguments, _| arguments.action = Action::Help), "prints this"),
+    row("h", Switch(|arguments, _| arguments.action = Action::Help), ""),
+    row("version", Switch(|arguments, _| arguments.action = Action::Version), "prints the version"),
+    row("xla_enable_hlo_passes_only", Value("PASS,...", add_only), "runs none but these"),
+    row("xla_disable_hlo_passes", Value("PASS,...", add_skipped), "as --skip-pass"),
+    row(
+        "xla_disable_all_hlo_passes",
+        Switch(|arguments, on| arguments.disable_all = on),
+        "as --disable-all-passes",
+    ),
+    row("platform", Value("NAME", |arguments, value| needs_xla(arguments, "platform", value)), ""),
+    row("stage", Value("NAME", |arguments, value| needs_xla(arguments, "stage", value)), ""),
+    row(
+        "emit-proto",
+        Switch(|arguments, on| {
+            if on {
+                arguments.needs_xla = Some("--emit-proto".to_owned());
+            }
+        }),
+        "",
+    ),
+    row(CASE_OPTION, Value("", set_case), ""),
+];
+
+fn names(text: &str) -> impl Iterator<Item = String> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+fn add_passes(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.passes.extend(parse_pass_list(value)?);
+    Ok(())
+}
+
+fn add_skipped(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.skip.extend(names(value));
+    Ok(())
+}
+
+fn add_only(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.only.get_or_insert_default().extend(names(value));
+    Ok(())
+}
+
+fn list_passes(arguments: &mut Arguments, value: Option<&str>) -> Result<(), String> {
+    let form = match value {
+        None | Some("true") => ListForm::Keys,
+        Some("long") => ListForm::Long,
+        Some("json") => ListForm::Json,
+        Some(_) => return Err("takes `long` or `json`".to_owned()),
+    };
+    arguments.action = Action::ListPasses(form);
+    Ok(())
+}
+
+fn explain(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.action = Action::Explain(value.to_owned());
+    Ok(())
+}
+
+fn set_output(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.output = Some(value.to_owned());
+    Ok(())
+}
+
+fn set_preset(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    let preset = PrintOptions::preset(value);
+    let known = "takes default, short, canonical, fingerprint or module_fingerprint";
+    arguments.preset = Some(preset.ok_or_else(|| known.to_owned())?);
+    Ok(())
+}
+
+fn set_print_option(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    let (name, value) = value.split_once('=').ok_or_else(|| "takes NAME=VALUE".to_owned())?;
+    // The value is checked at once, so that the message is about this option.
+    PrintOptions::default().set(name, value).map_err(|message| {
+        match did_you_mean(name, PrintOptions::NAMES.iter().copied()) {
+            Some(close) if close != name => format!("can't be used: {message}; did you mean `{close}`?"),
+            _ => format!("can't be used: {message}"),
+        }
+    })?;
+    arguments.print_changes.push((name.to_owned(), value.to_owned()));
+    Ok(())
+}
+
+fn set_syntax(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.as_read = match value {
+        "as-read" => true,
+        "current" => false,
+        _ => return Err("takes `current` or `as-read`".to_owned()),
+    };
+    Ok(())
+}
+
+fn set_error_format(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.error_format = match value {
+        "human" => ErrorFormat::Human,
+        "short" => ErrorFormat::Short,
+        "json" => ErrorFormat::Json,
+        _ => return Err("takes `human`, `short` or `json`".to_owned()),
+    };
+    Ok(())
+}
+
+fn needs_xla(arguments: &mut Arguments, name: &str, value: &str) -> Result<(), String> {
+    arguments.needs_xla = Some(format!("--{name}={value}"));
+    Ok(())
+}
+
+fn set_case(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    let (line, name) = value.split_once(':').ok_or_else(|| "takes LINE:NAME".to_owned())?;
+    let line = line.parse().map_err(|_| "takes LINE:NAME".to_owned())?;
+    arguments.case = Some((line, name.to_owned()));
+    Ok(())
+}
+
+/// Reads the command line, the program's name left out.
+///
+/// # Errors
+/// What is wrong with it, one sentence.
+pub(super) fn parse(args: &[String]) -> Result<Arguments, String> {
+    let mut arguments = Arguments::default();
+    let mut input: Option<&str> = None;
+    let mut words = args.iter().map(String::as_str);
+    let mut options_end = false;
+    while let Some(word) = words.next() {
+        let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).filter(|_| !options_end);
+        match name {
+            Some("") if word == "--" => options_end = true,
+            None | Some("") => {
+                if let Some(first) = input.replace(word) {
+                    return Err(format!(
+                        "two inputs are given: `{first}` and `{word}`; one is read at a time"
+                    ));
+                }
+            }
+            Some(option) => {
+                let (name, value) = match option.split_once('=') {
+                    Some((name, value)) => (name, Some(value)),
+                    None => (option, None),
+                };
+                take_option(&mut arguments, word, name, value, || words.next())?;
+            }
+        }
+    }
+    arguments.input = match &arguments.case {
+        Some(_) => "-".to_owned(),
+        None => input.unwrap_or("-").to_owned(),
+    };
+    arguments.print = arguments.preset.take().unwrap_or_default();
+    arguments.print.print_large_constants |= arguments.large_constants;
+    arguments.print.syntax_as_read |= arguments.as_read;
+    for (name, value) in &arguments.print_changes {
+        arguments.print.set(name, value)?;
+    }
+    Ok(arguments)
+}
+
+fn take_option<'w>(
+    arguments: &mut Arguments,
+    word: &str,
+    name: &str,
+    value: Option<&'w str>,
+    next: impl FnOnce() -> Option<&'w str>,
+) -> Result<(), String> {
+    let Some(row) = OPTIONS.iter().find(|row| row.name == name) else {
+        if name.starts_with("xla_") {
+            arguments.notes.push(format!("`{word}` means nothing here and is ignored"));
+            return Ok(());
+        }
+        let shown = OPTIONS.iter().filter(|row| !row.help.is_empty()).map(|row| row.name);
+        return Err(match did_you_mean(name, shown) {
+            Some(close) => format!("there is no option `{word}`; did you mean `--{close}`?"),
+            None => format!("there is no option `{word}`; --help lists them"),
+        });
+    };
+    let about = |message: String| format!("--{name}: {message}");
+    match row.takes {
+        Switch(set) => match value {
+            None | Some("true" | "1") => set(arguments, true),
+            Some("false" | "0") => set(arguments, false),
+            Some(other) => return Err(about(format!("takes `true` or `false`, not `{other}`"))),
+        },
+        Value(what, set) => {
+            let value = value.or_else(next).ok_or_else(|| about(format!("takes a value: {what}")))?;
+            set(arguments, value).map_err(about)?;
+        }
+        Optional(_, set) => set(arguments, value).map_err(about)?,
+    }
+    Ok(())
+}
+
+/// Writes `--help`.
+pub(super) fn write_help(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Reads HLO text, runs passes over it and prints it.\n")?;
+    writeln!(out, "Usage: hlo-opt [FILE|-] [--passes=PASS,...] [OPTIONS]\n\nOptions:")?;
+    for row in OPTIONS.iter().filter(|row| !row.help.is_empty()) {
+        let dashes = if row.name.len() == 1 { "-" } else { "--" };
+        let form = match row.takes {
+            Switch(_) => format!("{dashes}{}", row.name),
+            Value(what, _) if row.name.len() == 1 => format!("{dashes}{} {what}", row.name),
+            Value(what, _) => format!("{dashes}{}={what}", row.name),
+            Optional(what, _) => format!("{dashes}{}[={what}]", row.name),
+        };
+        writeln!(out, "  {form:<40} {}", row.help)?;
+    }
+    writeln!(
+        out,
+        "\nA pass takes options in braces: --passes='all-reduce-combiner{{collective-combine-threshold-count=2}},dce'.\n\
+         Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module, 5 a pass failed."
+    )
+}

@@ -1,0 +1,84 @@
+//! Diagnostics, pass errors and remarks in each of the formats.
+
+use std::io::{self, Write};
+
+use hlo_passes::pass::Remark;
+use hlo_passes::pipeline::PipelineError;
+use hlo_text::diagnostic::{Diagnostic, Label, Report, Source, severity_name};
+use serde_json::{Value, json};
+
+use super::Streams;
+use super::arguments::ErrorFormat;
+
+/// Writes a diagnostic about `source`.
+pub(super) fn diagnostic(
+    diagnostic: &Diagnostic,
+    source: Source<'_>,
+    format: ErrorFormat,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    let report = Report::new(diagnostic, source);
+    match format {
+        ErrorFormat::Human => streams.err.write_all(report.render(streams.color).as_bytes()),
+        ErrorFormat::Short => streams.err.write_all(report.render_short().as_bytes()),
+        ErrorFormat::Json => {
+            let mut object = json!({
+                "severity": severity_name(diagnostic.severity),
+                "code": diagnostic.code.as_str(),
+                "message": diagnostic.message,
+                "file": source.name,
+                "span": label(source, &diagnostic.primary),
+            });
+            if let Some(fields) = object.as_object_mut() {
+                let related: Vec<Value> =
+                    diagnostic.secondary.iter().map(|place| label(source, place)).collect();
+                fields.insert("related".to_owned(), related.into());
+                fields.insert("help".to_owned(), diagnostic.help.clone().into());
+            }
+            writeln!(streams.err, "{object}")
+        }
+    }
+}
+
+/// A place as editors take it: lines and columns from 1, columns in characters, offsets in bytes of the text read.
+fn label(source: Source<'_>, label: &Label) -> Value {
+    let (line, column) = source.place(label.span.start as usize);
+    let (end_line, end_column) = source.place(label.span.end as usize);
+    json!({
+        "line": line, "column": column, "end_line": end_line, "end_column": end_column,
+        "start": label.span.start, "end": label.span.end, "text": label.text,
+    })
+}
+
+/// Writes why a pipeline stopped or can't begin.
+pub(super) fn pipeline(error: &PipelineError, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+    if format.is_json() {
+        let place = error.error.place.as_ref();
+        let object = json!({
+            "severity": "error",
+            "code": error.error.code,
+            "message": error.error.message,
+            "pass": error.pass.map(|(_, key)| key),
+            "instruction": place.map(|place| &place.instruction),
+            "computation": place.map(|place| &place.computation),
+        });
+        return writeln!(err, "{object}");
+    }
+    // XLA's status codes stand before messages about the command line.
+    let status = if error.pass.is_none() { "INVALID_ARGUMENT: " } else { "" };
+    writeln!(err, "error: {status}{error}")
+}
+
+/// Writes a remark.
+pub(super) fn remark(remark: &Remark, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+    let Remark { pass, kind, place, text } = remark;
+    if format.is_json() {
+        let object = json!({
+            "severity": "remark", "pass": pass, "kind": kind.name(), "message": text,
+            "instruction": place.instruction, "computation": place.computation,
+        });
+        return writeln!(err, "{object}");
+    }
+    let (instruction, computation) = (&place.instruction, &place.computation);
+    writeln!(err, "remark: {pass}: {}: `{instruction}` in `{computation}`: {text}", kind.name())
+}

@@ -1,0 +1,254 @@
+//! `hlo-opt`: reads HLO, runs passes by name, prints the result. Knows nothing of lit.
+//!
+//! [`OptTool`] runs it inside this process, [`main`] as a process; both go through [`run`].
+
+mod arguments;
+mod complain;
+mod listing;
+mod split;
+mod unit;
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+
+use hlo_passes::Pipeline;
+use hlo_passes::registry::{self, Status};
+
+use crate::cli::exit;
+use crate::tool::{Invocation, Output, Tool};
+use arguments::{Action, Arguments};
+use unit::Unit;
+
+/// Where messages and results go.
+struct Streams<'w> {
+    out: &'w mut dyn Write,
+    err: &'w mut dyn Write,
+    color: bool,
+}
+
+/// `hlo-opt` for RUN lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OptTool;
+
+impl Tool for OptTool {
+    fn name(&self) -> &'static str {
+        "hlo-opt"
+    }
+
+    fn run(&self, invocation: &Invocation) -> Output {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
+        let read_stdin = || Ok(invocation.stdin.clone());
+        let status = run(&invocation.args, &invocation.current_dir, read_stdin, &mut streams)
+            // Memory takes everything; the only faults left are those of files, which are reported where they occur.
+            .unwrap_or(exit::USAGE);
+        Output { stdout, stderr, status: status.into(), crashed: false }
+    }
+
+    fn split(&self, invocation: &Invocation) -> Option<Vec<Invocation>> {
+        let arguments = arguments::parse(&invocation.args).ok()?;
+        if !matches!(arguments.action, Action::Run) || !arguments.split_input_file {
+            return None;
+        }
+        // Faults that all cases would share are reported once, by the call as a whole.
+        Pipeline::new(&arguments.selection()).ok()?;
+        let bytes = read(&arguments.input, &invocation.current_dir, || Ok(invocation.stdin.clone())).ok()?;
+        let name = arguments.input_name();
+        let cases = split::cases(&bytes).map(|case| {
+            let hidden = format!("--{}={}:{name}", arguments::CASE_OPTION, case.first_line);
+            let args = invocation.args.iter().cloned().chain([hidden]).collect();
+            Invocation { args, stdin: case.bytes.to_vec(), ..without_input(invocation) }
+        });
+        Some(cases.collect())
+    }
+
+    fn join(&self, invocation: &Invocation, parts: Vec<Output>) -> Output {
+        let mut whole = Output::default();
+        for (index, part) in parts.into_iter().enumerate() {
+            if index > 0 {
+                whole.stdout.extend_from_slice(split::SEPARATOR);
+            }
+            whole.stdout.extend_from_slice(&part.stdout);
+            whole.stderr.extend_from_slice(&part.stderr);
+            if whole.status == 0 {
+                whole.status = part.status;
+            }
+            whole.crashed |= part.crashed;
+        }
+        // The parts leave their output to be written here, in order.
+        if let Ok(Arguments { output: Some(path), .. }) = arguments::parse(&invocation.args) {
+            if let Err(error) = std::fs::write(invocation.current_dir.join(&path), &whole.stdout) {
+                whole.stderr.extend_from_slice(format!("error: can't write {path}: {error}\n").as_bytes());
+                whole.status = exit::USAGE.into();
+            }
+            whole.stdout.clear();
+        }
+        whole
+    }
+
+    fn unsupported(&self, invocation: &Invocation) -> Option<String> {
+        let arguments = arguments::parse(&invocation.args).ok()?;
+        if let Some(option) = arguments.needs_xla {
+            return Some(format!("{option} needs XLA's own compiler"));
+        }
+        let selection = arguments.selection();
+        let runs = selection.passes.iter().filter(|pass| !selection.skip.contains(&pass.key));
+        runs.map(|pass| pass.key.as_str()).find_map(|key| match registry::find(key) {
+            Some(info) => match info.status {
+                Status::Unimplemented(reason) => Some(format!("pass {key} is not implemented: {reason}")),
+                Status::Implemented(_) | Status::Identity(_) => None,
+            },
+            None if registry::is_stock_name(key) => Some(format!("pass {key} of XLA is not provided here")),
+            None => None,
+        })
+    }
+}
+
+/// The call without what it reads.
+fn without_input(invocation: &Invocation) -> Invocation {
+    Invocation {
+        args: Vec::new(),
+        stdin: Vec::new(),
+        current_dir: invocation.current_dir.clone(),
+        env: invocation.env.clone(),
+        diagnostics: invocation.diagnostics,
+    }
+}
+
+/// Features that tests can ask for: `pass=KEY` for every pass that runs.
+pub fn features() -> impl Iterator<Item = String> {
+    let runs = registry::all().filter(|info| !matches!(info.status, Status::Unimplemented(_)));
+    runs.map(|info| format!("pass={}", info.key))
+}
+
+/// Runs `hlo-opt` on the streams of this process; gives the exit status.
+#[must_use]
+pub fn main(args: &[String]) -> u8 {
+    let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut err = io::stderr().lock();
+    let read_stdin = || {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let mut streams = Streams { out: &mut out, err: &mut err, color };
+    let result = run(args, Path::new(""), read_stdin, &mut streams);
+    match result.and_then(|status| out.flush().map(|()| status)) {
+        Ok(status) => status,
+        // Nobody reads on: that is their choice, not a fault.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(error) => {
+            // Standard error may be closed as well; then there is nobody to tell.
+            let _ = writeln!(err, "error: can't write the result: {error}");
+            exit::USAGE
+        }
+    }
+}
+
+/// Runs `hlo-opt`: the exit status, or the error of a stream.
+fn run(
+    args: &[String],
+    current_dir: &Path,
+    read_stdin: impl FnOnce() -> io::Result<Vec<u8>>,
+    streams: &mut Streams<'_>,
+) -> io::Result<u8> {
+    let arguments = match arguments::parse(args) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            writeln!(streams.err, "error: {message}")?;
+            return Ok(exit::USAGE);
+        }
+    };
+    for note in &arguments.notes {
+        writeln!(streams.err, "note: {note}")?;
+    }
+    match &arguments.action {
+        Action::Help => {
+            arguments::write_help(streams.out)?;
+            return Ok(0);
+        }
+        Action::Version => {
+            writeln!(streams.out, "hlo-opt {}", env!("CARGO_PKG_VERSION"))?;
+            return Ok(0);
+        }
+        Action::ListPasses(form) => {
+            listing::write(streams.out, *form)?;
+            return Ok(0);
+        }
+        Action::Explain(topic) => return crate::explain::run(topic, streams.out, streams.err),
+        Action::Run => {}
+    }
+    if let Some(option) = &arguments.needs_xla {
+        writeln!(streams.err, "error: UNSUPPORTED: {option} needs XLA's own compiler")?;
+        return Ok(exit::USAGE);
+    }
+    let pipeline = match Pipeline::new(&arguments.selection()) {
+        Ok(pipeline) => pipeline,
+        Err(error) => {
+            complain::pipeline(&error, arguments.error_format, streams.err)?;
+            return Ok(exit::PASS);
+        }
+    };
+    let bytes = match read(&arguments.input, current_dir, read_stdin) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(streams.err, "error: can't read {}: {error}", arguments.input_name())?;
+            return Ok(exit::USAGE);
+        }
+    };
+    // A case of a split file leaves the writing of files to whoever split it.
+    match arguments.output.as_ref().filter(|path| *path != "-" && arguments.case.is_none()) {
+        None => run_units(&arguments, &pipeline, &bytes, streams),
+        Some(path) => {
+            let mut result = Vec::new();
+            let mut to_memory = Streams { out: &mut result, err: &mut *streams.err, color: streams.color };
+            let status = run_units(&arguments, &pipeline, &bytes, &mut to_memory)?;
+            if status == 0
+                && let Err(error) = std::fs::write(current_dir.join(path), &result)
+            {
+                writeln!(streams.err, "error: can't write {path}: {error}")?;
+                return Ok(exit::USAGE);
+            }
+            Ok(status)
+        }
+    }
+}
+
+fn run_units(
+    arguments: &Arguments,
+    pipeline: &Pipeline,
+    bytes: &[u8],
+    streams: &mut Streams<'_>,
+) -> io::Result<u8> {
+    let (name, first_line) = match &arguments.case {
+        Some((line, name)) => (name.as_str(), *line),
+        None => (arguments.input_name(), 1),
+    };
+    if !arguments.split_input_file || arguments.case.is_some() {
+        return Unit { name, first_line, bytes }.run(arguments, pipeline, streams);
+    }
+    let mut status = 0;
+    for (index, case) in split::cases(bytes).enumerate() {
+        if index > 0 {
+            streams.out.write_all(split::SEPARATOR)?;
+        }
+        let unit = Unit { name, first_line: case.first_line, bytes: case.bytes };
+        let own = unit.run(arguments, pipeline, streams)?;
+        if status == 0 {
+            status = own;
+        }
+    }
+    Ok(status)
+}
+
+fn read(
+    input: &str,
+    current_dir: &Path,
+    read_stdin: impl FnOnce() -> io::Result<Vec<u8>>,
+) -> io::Result<Vec<u8>> {
+    if input == "-" { read_stdin() } else { std::fs::read(current_dir.join(input)) }
+}
+
+#[cfg(test)]
+mod tests;

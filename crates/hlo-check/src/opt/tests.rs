@@ -1,0 +1,101 @@
+use super::*;
+
+const MODULE: &str = "HloModule m\n\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n";
+
+fn opt(args: &[&str], stdin: &str) -> Output {
+    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    OptTool.run(&Invocation { args, stdin: stdin.into(), ..Invocation::default() })
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("messages are UTF-8")
+}
+
+#[test]
+fn options_have_one_dash_or_two_and_values_after_a_blank() {
+    let expected = opt(&["--passes=dce", "--print=short"], MODULE);
+    assert_eq!((expected.status, text(&expected.stderr)), (0, ""));
+    for args in [
+        &["-passes=dce", "-print=short"][..],
+        &["--passes", "dce", "-print", "short", "-"],
+        &["-print", "short"],
+    ] {
+        assert_eq!(opt(args, MODULE), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn exit_statuses_tell_faults_apart() {
+    for (args, stdin, status, message) in [
+        (&["--pases=dce"][..], MODULE, exit::USAGE, "did you mean `--passes`?"),
+        (&["a.hlo", "b.hlo"], MODULE, exit::USAGE, "two inputs are given"),
+        (&["no-such-folder/a.hlo"], MODULE, exit::USAGE, "can't read no-such-folder/a.hlo"),
+        (&["--print-option=print_percnt=true"], MODULE, exit::USAGE, "did you mean `print_percent`?"),
+        (&["--passes=dec"], MODULE, exit::PASS, "INVALID_ARGUMENT: Pass dec not found. Did you mean `dce`?"),
+        (&["--platform=gpu"], MODULE, exit::USAGE, "UNSUPPORTED: --platform=gpu"),
+        (&["--error-format=short"], "HloModule m\n%", exit::PARSE, "<stdin>:2:"),
+        (&["--error-format=short"], "module @m {\n}", exit::PARSE, "error[HLO0002]"),
+    ] {
+        let output = opt(args, stdin);
+        assert_eq!(output.status, i32::from(status), "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{args:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn cases_of_a_split_file_are_units_of_their_own() {
+    let stdin = format!("{MODULE}// -----\nHloModule\n// -----\n{MODULE}");
+    let args = ["--split-input-file", "--error-format=short"];
+    let whole = opt(&args, &stdin);
+    assert_eq!(whole.status, i32::from(exit::PARSE));
+    assert_eq!(text(&whole.stdout).matches("// -----\n").count(), 2);
+    assert!(text(&whole.stderr).starts_with("<stdin>:8:"), "{}", text(&whole.stderr));
+
+    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    let invocation = Invocation { args, stdin: stdin.into_bytes(), ..Invocation::default() };
+    let parts = OptTool.split(&invocation).expect("it can be split");
+    assert_eq!(parts.len(), 3);
+    let outputs = parts.iter().map(|part| OptTool.run(part)).collect();
+    assert_eq!(OptTool.join(&invocation, outputs), whole);
+}
+
+#[test]
+fn passes_that_are_known_but_not_provided_are_unsupported() {
+    let reason = |list: &str| {
+        let args = vec![format!("--passes={list}")];
+        OptTool.unsupported(&Invocation { args, ..Invocation::default() })
+    };
+    assert_eq!(reason("dce,legalize-compare"), None);
+    assert_eq!(reason("no-such-pass"), None);
+    let stock = reason("dce,algsimp").expect("it is XLA's");
+    assert!(stock.contains("algsimp"), "{stock}");
+    let missing = registry::all().find(|info| matches!(info.status, Status::Unimplemented(_)));
+    if let Some(info) = missing {
+        assert!(reason(info.key).is_some_and(|reason| reason.contains(info.key)));
+    }
+}
+
+#[test]
+fn json_diagnostics_have_places() {
+    let output =
+        opt(&["--error-format=json"], "HloModule m\n\nENTRY e {\n  ROOT p = f32[2] paramter(0)\n}\n");
+    let line: serde_json::Value = serde_json::from_slice(&output.stderr).expect("one JSON object");
+    assert_eq!(line["code"], "HLO0003");
+    assert_eq!((line["span"]["line"].as_u64(), line["span"]["column"].as_u64()), (Some(4), Some(19)));
+}
+
+#[test]
+fn whitelists_and_blacklists_follow_xla() {
+    let keys = |args: &[&str]| -> Vec<&str> {
+        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+        let arguments = arguments::parse(&args).expect("good options");
+        Pipeline::new(&arguments.selection()).expect("known passes").keys().collect()
+    };
+    let passes = "--passes=dce,call-inliner,dce,tuple-simplifier";
+    assert_eq!(keys(&[passes, "--skip-pass=dce"]), ["call-inliner", "tuple-simplifier"]);
+    assert_eq!(keys(&[passes, "--xla_enable_hlo_passes_only=dce"]), ["dce", "dce"]);
+    let disabled = "--xla_disable_hlo_passes=dce";
+    assert!(keys(&[passes, "--xla_enable_hlo_passes_only=dce", disabled]).is_empty());
+    assert!(keys(&[passes, "--xla_disable_all_hlo_passes"]).is_empty());
+}

@@ -1,0 +1,167 @@
+//! What each code means, at length, with an example that gets it and the same without the fault.
+//!
+//! The examples are files of tests/diagnostics, where what is said of them is checked.
+
+use super::Code;
+
+/// What a code means, at length.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation {
+    /// A few sentences.
+    pub text: &'static str,
+    /// An input that gets the code. Bytes, since one is not text.
+    pub failing: &'static [u8],
+    /// The same without the fault.
+    pub fixed: &'static [u8],
+}
+
+macro_rules! explanations {
+    ($($variant:ident $number:literal $text:literal;)*) => {
+        impl Code {
+            /// What the code means, at length, with examples.
+            pub const fn explanation(self) -> Explanation {
+                match self {
+                    $(Code::$variant => Explanation {
+                        text: $text,
+                        failing: include_bytes!(concat!("../../tests/diagnostics/", $number, ".hlo")),
+                        fixed: include_bytes!(concat!("../../tests/diagnostics/", $number, ".fixed.hlo")),
+                    },)*
+                }
+            }
+        }
+
+        #[cfg(test)]
+        const NUMBERS: &[(Code, &str)] = &[$((Code::$variant, $number),)*];
+    };
+}
+
+impl Code {
+    /// Whether the code is that of a warning in lenient reading.
+    pub const fn is_warning(self) -> bool {
+        matches!(self, Self::Dialect | Self::UnknownAttributeKept)
+    }
+
+    /// Whether only strict reading gives the code.
+    pub const fn is_strict_only(self) -> bool {
+        matches!(self, Self::UnknownAttribute)
+    }
+}
+
+explanations! {
+    UnexpectedToken "HLO0001"
+        "The parser met something that can't stand at this place. The message says what it was waiting \
+         for; the cause is often a little earlier: a comma, parenthesis or brace that was forgotten.";
+    NotHloText "HLO0002"
+        "The input is of another kind: MLIR, LLVM IR, a protobuf, a compressed file, a web page. The help \
+         line says how to get HLO text from it. HLO text begins with `HloModule`, `ENTRY`, or a single \
+         instruction.";
+    UnknownOpcode "HLO0003"
+        "The word before the operands is none of XLA's opcodes. Opcodes are spelt with hyphens: `get- \
+         tuple-element`, `all-reduce-start`.";
+    UnknownAttribute "HLO0004"
+        "In strict reading only attributes that XLA knows for this opcode are accepted. Without \
+         `--strict` such an attribute is kept and printed back, with a warning.";
+    DuplicateAttribute "HLO0005"
+        "Every attribute, header field and field of a table stands once at most. Nothing says which of \
+         two should count, so neither does.";
+    MissingAttribute "HLO0006"
+        "This opcode means nothing without the attribute: a compare has a direction, a transpose its \
+         dimensions. The message names what is missing.";
+    BadAttributeValue "HLO0007"
+        "The attribute is known, but its value isn't one: a word that is not in the list, or a list of \
+         another form.";
+    UndefinedInstruction "HLO0008"
+        "Operands are names of instructions that stand earlier in the same computation. Instructions of \
+         other computations can't be seen; values go there through parameters.";
+    UndefinedComputation "HLO0009"
+        "An attribute such as `to_apply`, `body` or `calls` names a computation that the module doesn't \
+         have. Names of computations and names of instructions are apart.";
+    DuplicateInstruction "HLO0010"
+        "Names are unique within a computation. The second place is the first definition.";
+    DuplicateComputation "HLO0011"
+        "Names of computations are unique within a module.";
+    IllegalName "HLO0012"
+        "Names that begin with two underscores are reserved; only those that begin with `__xla_` are allowed. \
+         Names of element types are no names either.";
+    OperandCount "HLO0013"
+        "The opcode takes a fixed number of operands, or at least some number, and was given another.";
+    OperandShape "HLO0014"
+        "Operands may be written with their shapes. Such a shape is compared with that of the instruction \
+         that is named, and it is another one. The second place is the definition.";
+    MissingShape "HLO0015"
+        "The result shape may be left out where operands and attributes determine it. Here they don't: a \
+         reshape, a parameter or a constant can have any.";
+    ShapeInference "HLO0016"
+        "The result shape was left out, and the operands don't fit together, so there is none to infer. \
+         Fix the operands; a shape that is written is believed.";
+    BadShape "HLO0017"
+        "A shape is an element type with dimensions, `f32[4,2]`, perhaps with a layout, `{1,0}`; a tuple \
+         of shapes in parentheses; `token[]`; or `opaque[]`. Dimensions are not negative; `<=4` marks a \
+         bound, `?` an unknown size.";
+    BadLayout "HLO0018"
+        "A layout lists the dimensions from the one that varies fastest to the one that varies slowest, \
+         each once. Tiles and memory spaces follow behind a colon: `{1,0:T(8,128)S(1)}`.";
+    BadLiteral "HLO0019"
+        "A literal has exactly the elements its shape asks for, nested in braces as its dimensions are. \
+         `{...}` stands for elements that were left out.";
+    OutOfRange "HLO0020"
+        "The number can't be held by the type of the element or field.";
+    BadSharding "HLO0021"
+        "A sharding says which part of a value each device has: `{replicated}`, `{maximal device=0}`, \
+         `{devices=[2,2]<=[4]}`. The number of devices must be the product of the tile dimensions.";
+    BadReplicaGroups "HLO0022"
+        "Groups of devices are lists, `{{0,1},{2,3}}`, or a shorthand that reshapes and transposes the \
+         numbers from 0: `[2,2]<=[4]`, `[2,2]<=[2,2]T(1,0)`. The transposition names each dimension once.";
+    BadParameter "HLO0023"
+        "The parameters of a computation are numbered 0, 1, 2 and so on, each once, in any order.";
+    BadRoot "HLO0024"
+        "`ROOT` marks the one instruction whose value is the computation's result; `ENTRY` marks the one \
+         computation that is called from outside. Without `ROOT` the last instruction is the root.";
+    BadSignature "HLO0025"
+        "A computation may state its parameters and its result before the brace. What is stated must \
+         agree with the root inside.";
+    BadAlias "HLO0026"
+        "`input_output_alias` and `buffer_donor` say which buffers of the entry computation's parameters \
+         are used again for its results. Parameter, parts and outputs they name must exist.";
+    BadAsync "HLO0027"
+        "An asynchronous operation is a chain of a start, any number of updates and a done that all wrap \
+         the same computation. Each takes the one before it, and their shapes are tuples of operands, \
+         results and contexts.";
+    ShapeForm "HLO0028"
+        "The opcode has a result of another form: a tuple where an array was written, a token, a scalar.";
+    TooDeep "HLO0029"
+        "Nesting of tuples, braces, inline computations and operands is limited, so that no input can \
+         exhaust the stack. Nothing a compiler writes comes near the limits.";
+    TooLarge "HLO0030"
+        "What the text asks for doesn't fit the limits: more elements than can be made up from one value, \
+         more devices than a table may have, or a text of more than 4 GiB.";
+    BadStackFrames "HLO0031"
+        "The tables `FileNames`, `FunctionNames`, `FileLocations` and `StackFrames` at the top of a \
+         module say where instructions come from. An entry of a table lacks a field.";
+    BadComputation "HLO0032"
+        "The computation can't be called from here: it calls itself, directly or by way of others, or its \
+         parameters are not what the caller gives.";
+    Dialect "HLO0033"
+        "The text was written by an older or newer XLA and is spelt differently today. It is read all the \
+         same and printed in today's spelling; `--syntax=as-read` keeps the old one and `--strict` \
+         refuses it.";
+    UnknownAttributeKept "HLO0034"
+        "No XLA we know has this attribute. It is kept as it is and printed back, and no pass looks at \
+         it. `--strict` refuses it; if it is misspelt, correct it.";
+    NotUtf8 "HLO0035"
+        "HLO text is UTF-8. The message gives the byte at which it stops being that. Bytes of other \
+         encodings come from file names and comments in metadata.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_codes() {
+        assert_eq!(NUMBERS.len(), Code::ALL.len());
+        for (code, number) in NUMBERS {
+            assert_eq!(code.as_str(), *number);
+        }
+    }
+}
