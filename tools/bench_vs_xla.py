@@ -44,7 +44,7 @@ class Ours:
 
   def __init__(self):
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-    program = os.path.join(root, "target", "release", "examples", "throughput")
+    program = os.path.join(root, "target", os.environ.get("PROFILE", "release"), "examples", "throughput")
     self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
   def times(self, path):

@@ -52,15 +52,14 @@ def filecheck_results(shared, binary):
   command = [sys.executable, os.path.join(shared, "score/filecheck_score.py"), "--filecheck",
              f"{os.path.abspath(binary)} filecheck", "--list", "0", os.path.join(shared, "filecheck/cases_dev.jsonl")]
   out = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-  print(f"-- filecheck\n{out}", flush=True)
+  print("-- filecheck\n" + (out.splitlines() or [""])[0], flush=True)
   results = {}
-  for line in out.splitlines():
-    for metric in ("exact", "pass/fail", "first error"):
-      if line.strip().lower().startswith(metric):
-        pair = re.search(r"(\d+)\s*/\s*(\d+)", line)
-        if pair:
-          good, total = map(int, pair.groups())
-          results["filecheck", "all", metric.replace(" ", "_")] = per_hundred_thousand(good, total)
+  summary = (out.splitlines() or [""])[0]
+  for metric in ("exact", "pass/fail", "first error placed alike"):
+    pair = re.search(re.escape(metric) + r"\s+(\d+)/(\d+)", summary)
+    if pair:
+      good, total = map(int, pair.groups())
+      results["filecheck", "all", metric.replace(" ", "_")] = per_hundred_thousand(good, total)
   return results
 
 

@@ -81,7 +81,7 @@ fn adversarial_patterns_end() {
         "{{((a*)*)*c}}",
         "{{(a|aa)+$}}b",
         "{{(.*)(.*)(.*)(.*)(.*)x}}",
-        "{{(.*a){20}}}x",
+        "{{((.*a){20})}}x",
         "{{(a*)(a*)(a*)\\1\\2\\3b}}",
         "{{(([a-z]+)+)\\2x}}",
         "[[X:.*]] [[X]]",
@@ -96,8 +96,9 @@ fn adversarial_patterns_end() {
 
 #[test]
 fn giving_up_is_said() {
-    let (status, stderr) =
-        run(Vec::new(), "CHECK: {{((a*)(a*)(a*)(a*)(a*)(a*))\\1b}}\n", &format!("{}\n", "a".repeat(3000)));
+    // No two equal halves make an odd number, which takes trying all ways to cut.
+    let input = format!("{}c\n", "a".repeat(3001));
+    let (status, stderr) = run(Vec::new(), "CHECK: {{^((a*)(a*)(a*)(a*)(a*)(a*))\\1c}}\n", &input);
     assert_eq!(status, 1);
     assert!(stderr.contains("matching gave up after"), "{stderr}");
 }
@@ -122,4 +123,34 @@ fn hostile_check_files_do_no_harm() {
         let (status, _) = run(Vec::new(), &check, "a\n");
         assert!((0..=2).contains(&status), "{}", &check[..40]);
     }
+}
+
+#[test]
+fn rich_messages_show_how_far_a_pattern_got() {
+    let check = "CHECK: [[A:%[a-z]+]] = f32[4]\nCHECK: add([[A]], {{%[a-z]+}}), foo={1}\n";
+    let input = "%p = f32[4] parameter(0)\n%r = add(%p, %q), foo={2}\n";
+    let (status, stderr) = run(vec!["--diagnostics=rich".to_owned()], check, input);
+    assert_eq!(status, 1);
+    for part in [
+        "filecheck::not-found",
+        "found on line 2 of the input",
+        "but not followed by this",
+        "first difference",
+        "A = \"%p\"",
+        "pattern: add([[A]], {{%[a-z]+}}), foo={1}",
+        "input:   add(%p, %q), foo={2}",
+        "run again: FileCheck --diagnostics=rich check.txt --input-file input.txt",
+    ] {
+        assert!(stderr.contains(part), "no `{part}` in\n{stderr}");
+    }
+    assert!(!stderr.contains("Input was:"), "{stderr}");
+}
+
+#[test]
+fn lints_are_off_unless_asked_for() {
+    let check = "CHECK: a\nCHECKNEXT: b\n";
+    assert_eq!(run(Vec::new(), check, "a\n"), (0, String::new()));
+    let (status, stderr) = run(vec!["--lint".to_owned()], check, "a\n");
+    assert_eq!(status, 0);
+    assert!(stderr.contains("misspelt-directive"), "{stderr}");
 }

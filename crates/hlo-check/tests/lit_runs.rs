@@ -315,12 +315,12 @@ fn bazel_protocol() {
 
 #[test]
 fn stopping_early() {
-    let suite = Suite::new(&[("a.t", FAIL), ("b.t", FAIL), ("c.t", PASS), ("d.t", "RUN: nap 1500")]);
+    let suite = Suite::new(&[("a.t", FAIL), ("b.t", FAIL), ("c.t", PASS), ("d.t", "RUN: nap 5000")]);
     let run = suite.run(&["--max-failures=1", "--order=lexical", "-j1", "--show-skipped"]);
     assert_eq!(run.status, 1);
     assert!(run.err.contains("reached maximum number of test failures, skipping remaining tests"));
     assert!(run.out.contains("Skipped Tests (3):"), "{}", run.out);
-    let run = suite.run(&["--max-time=1", "--filter=[cd]\\.t", "--order=lexical", "-j1"]);
+    let run = suite.run(&["--max-time=2", "--filter=[cd]\\.t", "--order=lexical", "-j1"]);
     assert!(run.err.contains("warning: reached timeout, skipping remaining tests"), "{}", run.err);
     assert!(run.out.contains("Skipped : 1"), "{}", run.out);
 }

@@ -8,17 +8,23 @@ use hlo_text::ir::{AttrValue, ComputationId, InstructionId, LiteralId, Value};
 use crate::analysis::PostOrder;
 
 /// A 128-bit hash: two runs of a 64-bit hasher with different seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleHash(pub [u64; 2]);
 
 /// Feeds two hashers at once.
-struct Twin([foldhash::fast::FoldHasher<'static>; 2]);
+pub(crate) struct Twin(pub(crate) [foldhash::fast::FoldHasher<'static>; 2]);
 
 impl Twin {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         use std::hash::BuildHasher;
         let seeds = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
         Self(seeds.map(|seed| foldhash::fast::FixedState::with_seed(seed).build_hasher()))
+    }
+}
+
+impl Twin {
+    pub(crate) fn result(&self) -> ModuleHash {
+        ModuleHash([self.0[0].finish(), self.0[1].finish()])
     }
 }
 
@@ -75,7 +81,7 @@ impl ExactHasher {
                 self.hash_instruction(module, instruction, &mut state);
             }
         }
-        ModuleHash([state.0[0].finish(), state.0[1].finish()])
+        state.result()
     }
 
     fn hash_instruction(&mut self, module: &Module, id: InstructionId, state: &mut Twin) {

@@ -11,6 +11,7 @@ pub mod pass;
 mod passes;
 pub mod pipeline;
 pub mod registry;
+pub mod structure;
 
 /// Maps and sets with a fixed hasher: the same in every run.
 pub(crate) type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::FixedState>;

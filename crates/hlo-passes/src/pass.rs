@@ -13,7 +13,7 @@ use crate::options::OptionValues;
 ///
 /// Whether it changed anything is found out by the pipeline, see [`crate::hash::exact_hash`]. (XLA asks the pass;
 /// its expanders say yes when anything matched.)
-pub trait Pass {
+pub trait Pass: Send + Sync {
     /// Rewrites the module.
     ///
     /// # Errors
@@ -186,8 +186,10 @@ pub struct PassContext<'r> {
     pub log: Vec<String>,
     /// Rewrites so far, over all passes.
     pub rewrites: u64,
-    pub(crate) pass: &'static str,
-    pub(crate) options: OptionValues,
+    /// The pass that runs; set by the pipeline.
+    pub pass: &'static str,
+    /// Its options; set by the pipeline.
+    pub options: OptionValues,
 }
 
 impl Default for PassContext<'_> {
@@ -207,11 +209,6 @@ impl Default for PassContext<'_> {
 }
 
 impl PassContext<'_> {
-    /// The options of the pass that runs.
-    pub fn options(&self) -> &OptionValues {
-        &self.options
-    }
-
     /// Asks whether another rewrite may happen at `instruction`, and counts it. Every rewrite of every pass must
     /// ask; when the fuel is spent the answer is no.
     pub fn may_rewrite(&mut self, module: &Module, instruction: InstructionId) -> bool {
@@ -264,7 +261,7 @@ impl PassContext<'_> {
 }
 
 /// A pass that replaces single instructions. [`Expander`] is its driver.
-pub trait OpExpander {
+pub trait OpExpander: Send + Sync {
     /// Whether the instruction is to be expanded.
     fn matches(&self, edit: &Editor<'_>, instruction: InstructionId, context: &mut PassContext<'_>) -> bool;
 

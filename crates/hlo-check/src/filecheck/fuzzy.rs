@@ -33,7 +33,7 @@ pub(super) fn best_match(example: &[u8], text: &[u8]) -> Option<usize> {
 struct Measure {
     length: usize,
     /// Per block, for each byte value, which columns hold it.
-    columns: Vec<Box<[u64; 256]>>,
+    columns: Vec<[u64; 256]>,
     positive: Vec<u64>,
     negative: Vec<u64>,
 }
@@ -43,7 +43,7 @@ impl Measure {
         let columns: Vec<_> = example
             .chunks(64)
             .map(|chunk| {
-                let mut columns = Box::new([0u64; 256]);
+                let mut columns = [0u64; 256];
                 for (bit, &byte) in chunk.iter().enumerate() {
                     columns[usize::from(byte)] |= 1 << bit;
                 }

@@ -108,7 +108,7 @@ pub fn lint(text: &[u8], usage: &Usage) -> Vec<Lint> {
     linter.prefixes_and_commands(&used, !given.is_empty());
     let mut found = linter.found;
     found.retain(|lint| !is_off(text, lint));
-    found.sort_by(|a, b| (a.span.start, a.code).cmp(&(b.span.start, b.code)));
+    found.sort_by_key(|lint| (lint.span.start, lint.code));
     found
 }
 
@@ -450,5 +450,72 @@ fn is_one_slip(a: &[u8], b: &[u8]) -> bool {
         ([], [_]) | ([_], []) | ([_], [_]) => true,
         ([p, q], [r, s]) => p == s && q == r,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(text: &str, usage: &Usage) -> Vec<&'static str> {
+        lint(text.as_bytes(), usage).iter().map(|lint| lint.code.name()).collect()
+    }
+
+    #[test]
+    fn each_lint_finds_its_kind_and_nothing_else() {
+        let cases: &[(&str, &[&str])] = &[
+            ("// CHECKNEXT: a\n// CHECK: b\n", &["misspelt-directive"]),
+            ("// CHCEK: a\n", &["misspelt-directive"]),
+            ("// CHECk: a\n", &["misspelt-directive"]),
+            ("// CHECK-NEXT foo\n", &["missing-colon"]),
+            ("// CHECK-NEXT-COUNT-2: a\n", &["misplaced-count"]),
+            ("// FOO-NEXT: a\n", &["unknown-prefix"]),
+            ("CHECK: a [[x]] b\n", &["literal-brackets"]),
+            ("CHECK: [[x:a]]\nCHECK: [[x:b]]\n", &["overwritten-capture"]),
+            ("CHECK: [[x:a]]\nCHECK: [[x]] [[x:b]]\n", &[]),
+            ("CHECK: [[x:a]]\nCHECK-LABEL: f\nCHECK: [[x:b]]\n", &[]),
+            ("CHECK: {{.*}}\n", &["matches-everything"]),
+            ("CHECK: a\nCHECK-NEXT: {{.*}}\n", &[]),
+            ("CHECK-LABEL: f\nCHECK: a\nCHECK-LABEL: f\n", &["duplicate-label"]),
+            ("CHECK: ok\nCHECK-COUNT-2: a\nCHECK-SAME{LITERAL}: [[b]]\n", &[]),
+            ("COM: CHECKNEXT: a\nplain text: with a colon\nRUN: x | FileCheck %s\nCHECK: a\n", &[]),
+            ("CHECK: {{.*}} LINT-OFF(matches-everything)\n", &[]),
+            ("// LINT-OFF(duplicate-label, matches-everything)\nCHECK: {{.*}}\n", &[]),
+            ("// LINT-OFF(duplicate-label)\nCHECK: {{.*}}\n", &["matches-everything"]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(codes(text, &Usage::default()), *expected, "of {text:?}");
+        }
+    }
+
+    #[test]
+    fn usage_decides_about_prefixes_and_runs() {
+        let usage = Usage { check_prefixes: vec!["FOO".into(), "BAR".into()], ..Usage::default() };
+        assert_eq!(codes("FOO: a\n", &usage), ["unused-prefix"]);
+        assert_eq!(codes("FOO: a\nBAR-NEXT: b\n", &usage), Vec::<&str>::new());
+        let usage = Usage { commands: Some(vec!["hlo-opt %s".into()]), ..Usage::default() };
+        assert_eq!(codes("CHECK: a\n", &usage), ["no-checker"]);
+        let usage = Usage { defined: vec!["x".into()], ..Usage::default() };
+        assert_eq!(codes("CHECK: [[x]]\n", &usage), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_fix_replaces_the_span() {
+        let text = "// CHECKNEXT: a\n";
+        let found = lint(text.as_bytes(), &Usage::default());
+        let fixed = format!(
+            "{}{}{}",
+            &text[..found[0].span.start],
+            found[0].fix.as_deref().unwrap_or(""),
+            &text[found[0].span.end..]
+        );
+        assert_eq!(fixed, "// CHECK-NEXT: a\n");
+    }
+
+    #[test]
+    fn every_lint_has_a_name() {
+        let names: BTreeSet<_> = LintCode::all().map(LintCode::name).collect();
+        assert_eq!(names.len(), NAMES.len());
     }
 }

@@ -13,6 +13,7 @@ use super::pattern::{NoMatch, Pattern};
 use super::progress;
 use super::regex::{Match, Regex, RegexError, Scratch, StepLimitReached};
 use super::source::{Loc, SourceMap, Span};
+use super::text::{count_newlines, write_escaped};
 use super::variables::Variables;
 
 /// Compiled expressions by text.
@@ -425,7 +426,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the facts of one match, each used once")]
     fn report_match(
         &mut self,
         pattern: &Pattern,
@@ -591,41 +591,5 @@ impl<'a> Session<'a> {
             .collect();
         captures.sort_by_key(|(range, _)| range.start);
         captures
-    }
-}
-
-/// Counts line ends (`\r\n` and `\n\r` count once) and says where the second line starts.
-fn count_newlines(text: &[u8]) -> (usize, usize) {
-    let mut count = 0;
-    let mut second_line = 0;
-    let mut at = 0;
-    while let Some(skip) = memchr::memchr2(b'\n', b'\r', &text[at..]) {
-        at += skip;
-        count += 1;
-        let pair = text.get(at + 1).is_some_and(|&next| matches!(next, b'\n' | b'\r') && next != text[at]);
-        at += if pair { 2 } else { 1 };
-        if count == 1 {
-            second_line = at;
-        }
-    }
-    (count, second_line)
-}
-
-/// Escapes like LLVM's `write_escaped`: backslash, tab, newline, quote; octal for what is not printable.
-fn write_escaped(out: &mut Vec<u8>, text: &[u8]) {
-    for &byte in text {
-        match byte {
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'"' => out.extend_from_slice(b"\\\""),
-            b' '..=b'~' => out.push(byte),
-            _ => out.extend_from_slice(&[
-                b'\\',
-                b'0' + (byte >> 6),
-                b'0' + ((byte >> 3) & 7),
-                b'0' + (byte & 7),
-            ]),
-        }
     }
 }

@@ -73,3 +73,39 @@ impl<'a> Piece<'a> {
         self.take_front(self.text.len() - blanks)
     }
 }
+
+/// Counts line ends (`\r\n` and `\n\r` count once) and says where the second line starts.
+pub(super) fn count_newlines(text: &[u8]) -> (usize, usize) {
+    let mut count = 0;
+    let mut second_line = 0;
+    let mut at = 0;
+    while let Some(skip) = memchr::memchr2(b'\n', b'\r', &text[at..]) {
+        at += skip;
+        count += 1;
+        let pair = text.get(at + 1).is_some_and(|&next| matches!(next, b'\n' | b'\r') && next != text[at]);
+        at += if pair { 2 } else { 1 };
+        if count == 1 {
+            second_line = at;
+        }
+    }
+    (count, second_line)
+}
+
+/// Escapes like LLVM's `write_escaped`: backslash, tab, newline, quote; octal for what is not printable.
+pub(super) fn write_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    for &byte in text {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'"' => out.extend_from_slice(b"\\\""),
+            b' '..=b'~' => out.push(byte),
+            _ => out.extend_from_slice(&[
+                b'\\',
+                b'0' + (byte >> 6),
+                b'0' + ((byte >> 3) & 7),
+                b'0' + (byte & 7),
+            ]),
+        }
+    }
+}

@@ -105,6 +105,19 @@ fn early(code: ResultCode, output: impl Into<String>) -> Box<TestResult> {
     Box::new(TestResult::new(code, output))
 }
 
+/// Why a script can't be run.
+struct Complaint {
+    /// In one line.
+    summary: String,
+    log: String,
+}
+
+impl From<String> for Complaint {
+    fn from(log: String) -> Self {
+        Complaint { summary: log.lines().next().unwrap_or_default().to_owned(), log }
+    }
+}
+
 /// A RUN line ready to run.
 struct Line {
     number: u32,
@@ -144,11 +157,15 @@ impl Prepared {
         if settings.no_execute && !settings.show_commands {
             return Ok(prepared);
         }
-        prepared.lines = prepared.lines_of(test, &script).map_err(unresolved)?;
+        prepared.lines = prepared.lines_of(test, &script).map_err(|complaint| {
+            let mut result = unresolved(complaint.log);
+            result.summary = complaint.summary;
+            result
+        })?;
         Ok(prepared)
     }
 
-    fn lines_of(&self, test: &Test, script: &TestScript) -> Result<Vec<Line>, String> {
+    fn lines_of(&self, test: &Test, script: &TestScript) -> Result<Vec<Line>, Complaint> {
         let config = &test.config;
         let mut substitutions =
             Substitutions::new(&config.substitutions, &self.paths, &config.features, config.recursion_limit);
@@ -174,13 +191,16 @@ impl Prepared {
                 None
             } else {
                 let tree = parser::parse(&text, !cfg!(windows)).map_err(|error| {
-                    format!(
-                        "shell parser error on {} at line {}: {text}\n{} (column {} of the command)",
-                        line.keyword,
-                        line.start_line,
+                    let before = text.get(..error.offset).unwrap_or(&text);
+                    let (keyword, number) = (line.keyword, line.start_line);
+                    let message = format!(
+                        "# shell parser error on {keyword} at line {number}: {text}\n\
+                         # {} (column {} of the command)\n",
                         error.message,
-                        text[..error.offset.min(text.len())].chars().count() + 1,
-                    )
+                        before.chars().count() + 1,
+                    );
+                    let summary = format!("{}: {text}", error.message);
+                    Complaint { summary, log: framed(1, "", &message) }
                 })?;
                 Some(tree)
             };
@@ -269,7 +289,8 @@ impl Prepared {
         let verdict = Verdict::of(outcome);
         let mut result = TestResult::new(verdict.code, "");
         result.inputs = std::mem::take(&mut executor.inputs);
-        if verdict.code == ResultCode::Pass && !settings.keep_logs {
+        // A pass that should have been a failure has to be explained.
+        if verdict.code == ResultCode::Pass && !settings.keep_logs && !self.expected_to_fail {
             return result;
         }
         let mut commands = String::new();
@@ -339,16 +360,18 @@ impl Verdict {
             }
             _ => {}
         }
-        let mut out = format!("Exit Code: {}\n", self.status);
-        if self.code == ResultCode::Timeout {
-            out.push_str(&timeout_line(timeout));
-        }
-        out.push('\n');
-        if !commands.is_empty() {
-            out.push_str(&format!("Command Output (stdout):\n--\n{commands}\n--\n"));
-        }
-        out
+        let timeout = if self.code == ResultCode::Timeout { timeout_line(timeout) } else { String::new() };
+        framed(self.status, &timeout, commands)
     }
+}
+
+/// The frame around the log of commands.
+fn framed(status: i32, timeout: &str, commands: &str) -> String {
+    let mut out = format!("Exit Code: {status}\n{timeout}\n");
+    if !commands.is_empty() {
+        out.push_str(&format!("Command Output (stdout):\n--\n{commands}\n--\n"));
+    }
+    out
 }
 
 /// `Timeout: Reached timeout of 3 seconds`
@@ -399,8 +422,7 @@ fn check_features(test: &Test, script: &TestScript, features: &Features) -> Resu
         }
         let mut present = Vec::new();
         for condition in &script.unsupported {
-            // `*` is not an expression here, but it was accepted when the file was read.
-            if condition != "*" && BooleanExpr::evaluate_text(condition, features).map_err(unresolved)? {
+            if BooleanExpr::evaluate_text(condition, features).map_err(unresolved)? {
                 present.push(condition.as_str());
             }
         }

@@ -15,6 +15,10 @@ use super::quote::python;
 /// How deeply `%if` may nest.
 pub const MAX_IF_NESTING: usize = 100;
 
+/// Longest command line that substitution may make: definitions that double one another would
+/// otherwise fill the memory.
+pub const MAX_COMMAND_LENGTH: usize = 1 << 20;
+
 /// Stands for `%%` while the other substitutions are made. No argument of a program can hold it,
 /// and lines that do are refused.
 const PERCENT_MARK: char = '\0';
@@ -298,26 +302,26 @@ impl<'a> Substitutions<'a> {
             match &entry.pattern {
                 Pattern::Literal(text) => {
                     if line.contains(text.as_str()) {
-                        line = escape_percents(line.replace(text.as_str(), &entry.value));
+                        line = replace(&line, text, &entry.value)?;
                     }
                 }
                 Pattern::Regex(regex) => {
                     if let Cow::Owned(replaced) = regex.replace_all(&line, entry.value.as_str()) {
-                        line = escape_percents(replaced);
+                        line = bounded(escape_percents(replaced))?;
                     }
                 }
             }
         }
         if line.contains('%') {
-            line = self.predefined(line);
+            line = self.predefined(line)?;
         }
         Ok(line.trim().to_owned())
     }
 
-    fn predefined(&self, mut line: String) -> String {
+    fn predefined(&self, mut line: String) -> Result<String, String> {
         for (pattern, value) in NAMED {
             if line.contains(pattern) {
-                line = escape_percents(line.replace(pattern, &value(self.paths)));
+                line = replace(&line, pattern, &value(self.paths))?;
             }
         }
         let mut pattern = String::with_capacity(24);
@@ -329,12 +333,31 @@ impl<'a> Substitutions<'a> {
                 pattern.push_str(close);
                 if line.contains(pattern.as_str()) {
                     let value = spell(&path(self.paths));
-                    line = escape_percents(line.replace(pattern.as_str(), &value));
+                    line = replace(&line, &pattern, &value)?;
                 }
             }
         }
-        line
+        Ok(line)
     }
+}
+
+/// Replaces every occurrence, unless the line would get too long.
+fn replace(line: &str, pattern: &str, value: &str) -> Result<String, String> {
+    if value.len() > pattern.len() {
+        let growth = line.matches(pattern).count().saturating_mul(value.len() - pattern.len());
+        if line.len().saturating_add(growth) > MAX_COMMAND_LENGTH {
+            return Err(too_long());
+        }
+    }
+    Ok(escape_percents(line.replace(pattern, value)))
+}
+
+fn bounded(line: String) -> Result<String, String> {
+    if line.len() > MAX_COMMAND_LENGTH { Err(too_long()) } else { Ok(line) }
+}
+
+fn too_long() -> String {
+    format!("substitutions make the command longer than {MAX_COMMAND_LENGTH} bytes")
 }
 
 fn escape_percents(line: String) -> String {
@@ -515,6 +538,17 @@ mod tests {
         assert!(error.contains("already defined before 'DEFINE:' directive at line 4"), "{error}");
         let error = list.define(false, "%{c}", "3", "REDEFINE:", "at line 5").unwrap_err();
         assert!(error.contains("No substitution for '%{c}' is defined"), "{error}");
+    }
+
+    #[test]
+    fn growth_is_bounded() {
+        let user: Vec<(String, String)> =
+            (0..60).map(|n| (format!("%{{v{n}}}"), format!("%{{v{}}}%{{v{}}}", n + 1, n + 1))).collect();
+        let user: Vec<(&str, &str)> =
+            user.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert!(apply(&user, None, "%{v0}").unwrap_err().contains("longer than"));
+        let error = apply(&[("%{a}", "%{a}%{a}")], Some(u32::MAX), "%{a}").unwrap_err();
+        assert!(error.contains("longer than"), "{error}");
     }
 
     #[test]

@@ -57,8 +57,7 @@ impl Unit<'_> {
             }
         }
         let mut module = parsed.module;
-        let mut context = PassContext::default();
-        context.wants_remarks = arguments.remarks;
+        let mut context = PassContext { wants_remarks: arguments.remarks, ..PassContext::default() };
         let result = pipeline.run(&mut module, &mut context, &mut NoObserver);
         for line in &context.log {
             writeln!(streams.err, "{line}")?;

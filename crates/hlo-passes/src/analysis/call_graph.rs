@@ -3,7 +3,7 @@
 use hlo_text::Module;
 use hlo_text::ir::{ComputationId, InstructionId, Opcode};
 
-/// The calls of a module at one point in time.
+/// The calls of a module at one point in time, in creation order.
 pub struct CallGraph {
     callees: Vec<Vec<ComputationId>>,
     callers: Vec<Vec<InstructionId>>,

@@ -6,6 +6,8 @@ use hlo_text::ir::{
     Shape, ShapeId, Value,
 };
 
+use hlo_text::shape_inference::{InferRequest, infer_shape_extended};
+
 use super::Editor;
 use crate::analysis::default_comparison_type;
 use crate::pass::{PassError, PassResult};
@@ -22,6 +24,64 @@ impl Editor<'_> {
     ) -> InstructionId {
         let new = NewInstruction { attributes, ..NewInstruction::new(opcode, shape, operands) };
         self.add_instruction(parent, new)
+    }
+
+    /// Adds an instruction beside its operands, with the shape XLA gives it. Where a part of the shape doesn't follow
+    /// from operands and attributes (the type of a `convert`, the sizes of a `reshape`), `stated` says it.
+    ///
+    /// # Errors
+    /// Operands and attributes break a rule of the opcode (the message names the shapes), or a part of the shape must
+    /// be stated, or there are no operands.
+    pub fn add_inferred(
+        &mut self,
+        opcode: Opcode,
+        operands: &[InstructionId],
+        attributes: &[Attr],
+        stated: Option<ShapeId>,
+    ) -> PassResult<InstructionId> {
+        let Some(&first) = operands.first() else {
+            return Err(PassError::new(format!("{opcode} without operands needs a computation to be in")));
+        };
+        let parent = self.instruction(first).parent;
+        let shapes: Vec<ShapeId> = operands.iter().map(|&id| self.instruction(id).shape).collect();
+        let request = InferRequest { opcode, operands: &shapes, attributes };
+        let shape = infer_shape_extended(&request, stated, self.module);
+        let shape = shape.map_err(|error| PassError::at(self, first, error.message))?;
+        Ok(self.add(parent, opcode, shape, operands, attributes))
+    }
+
+    /// Adds an elementwise instruction of one operand, such as `negate`.
+    ///
+    /// # Errors
+    /// See [`Editor::add_inferred`].
+    pub fn add_unary(&mut self, opcode: Opcode, operand: InstructionId) -> PassResult<InstructionId> {
+        self.add_inferred(opcode, &[operand], &[], None)
+    }
+
+    /// Adds an elementwise instruction of two operands, such as `add`.
+    ///
+    /// # Errors
+    /// See [`Editor::add_inferred`].
+    pub fn add_binary(
+        &mut self,
+        opcode: Opcode,
+        lhs: InstructionId,
+        rhs: InstructionId,
+    ) -> PassResult<InstructionId> {
+        self.add_inferred(opcode, &[lhs, rhs], &[], None)
+    }
+
+    /// Adds `convert` to an element type.
+    ///
+    /// # Errors
+    /// The operand is no array of values that can be converted.
+    pub fn add_convert(
+        &mut self,
+        operand: InstructionId,
+        element_type: ElementType,
+    ) -> PassResult<InstructionId> {
+        let stated = self.with_element_type(self.instruction(operand).shape, element_type);
+        self.add_inferred(Opcode::Convert, &[operand], &[], Some(stated))
     }
 
     /// Adds `constant(value)` of a scalar type.

@@ -1,43 +1,90 @@
 //! Copies of whole computations.
 
-use hlo_text::ir::{ComputationId, InstructionId};
+use hlo_text::ir::{AttrKey, ComputationId, InstructionId, Opcode};
 
 use super::Editor;
 use crate::{Map, Set};
 
+/// What the names of copied bodies end with.
+pub(super) const SUFFIX: &str = "clone";
+
 impl Editor<'_> {
+    /// The computation that is part of the instruction: the body of a fusion or of an asynchronous start.
+    pub(super) fn own_body(&self, id: InstructionId) -> Option<ComputationId> {
+        match self.instruction(id).opcode {
+            Opcode::Fusion | Opcode::AsyncStart => self.called(id, AttrKey::Calls),
+            _ => None,
+        }
+    }
+
     /// Adds a copy of a computation. It is called `NAME.SUFFIX`, its instructions like the originals as far as
-    /// that is free, and it calls the same computations. Returns the copy and what became of each instruction.
+    /// that is free. It calls the same computations, but the bodies of fusions and asynchronous starts are copied with
+    /// it. Returns the copy and what became of each instruction.
     pub fn clone_computation(
         &mut self,
         id: ComputationId,
         suffix: &str,
+    ) -> (ComputationId, Map<InstructionId, InstructionId>) {
+        let mut bodies = Map::default();
+        for body in self.bodies_inside(id) {
+            let (copy, _) = self.clone_with_bodies(body, SUFFIX, &bodies);
+            bodies.insert(body, copy);
+        }
+        self.clone_with_bodies(id, suffix, &bodies)
+    }
+
+    /// The bodies of fusions and asynchronous starts in a computation, and in those, innermost first.
+    fn bodies_inside(&self, id: ComputationId) -> Vec<ComputationId> {
+        let mut order = Vec::new();
+        let mut seen = Set::from_iter([id]);
+        let mut stack = vec![(id, false)];
+        while let Some((computation, is_done)) = stack.pop() {
+            if is_done {
+                order.push(computation);
+                continue;
+            }
+            if computation != id {
+                stack.push((computation, true));
+            }
+            let inner = self.live_instructions(computation).filter_map(|id| self.own_body(id));
+            let inner: Vec<ComputationId> = inner.filter(|&body| seen.insert(body)).collect();
+            stack.extend(inner.into_iter().rev().map(|body| (body, false)));
+        }
+        order
+    }
+
+    fn clone_with_bodies(
+        &mut self,
+        id: ComputationId,
+        suffix: &str,
+        bodies: &Map<ComputationId, ComputationId>,
     ) -> (ComputationId, Map<InstructionId, InstructionId>) {
         let name = format!("{}.{suffix}", self.computation_name(id));
         self.touched = true;
         let clone = self.module.add_computation(&name);
         let thread = self.computation(id).execution_thread;
         self.module.set_execution_thread(clone, thread);
-        // Parameters by number, so that they get the same ones; the rest in creation order, operands first.
         let order = self.creation_order(id);
         let mut copies = Map::default();
         let mut operands = Vec::new();
-        for instruction in order {
+        for &instruction in &order {
             operands.clear();
             operands.extend(self.operands(instruction).iter().map(|operand| copies[operand]));
-            let copy = self.copy_instruction(instruction, clone, &operands);
+            let body = self.own_body(instruction).and_then(|body| bodies.get(&body)).copied();
+            let copy = self.copy_with_body(instruction, clone, &operands, body);
             copies.insert(instruction, copy);
         }
-        for (&instruction, &copy) in &copies {
+        for instruction in order {
             for predecessor in self.control_predecessors(instruction).to_vec() {
-                self.add_control_dependency(copies[&predecessor], copy);
+                self.add_control_dependency(copies[&predecessor], copies[&instruction]);
             }
         }
         self.module.set_root(clone, copies[&self.computation(id).root]);
         (clone, copies)
     }
 
-    /// Parameters by number, then the others: as created, but operands before users.
+    /// Parameters by number, so that the copies get the same ones, then the others: as created, but operands before
+    /// users.
     fn creation_order(&self, id: ComputationId) -> Vec<InstructionId> {
         let computation = self.computation(id);
         let mut order = computation.parameters.clone();

@@ -1,6 +1,9 @@
 //! Replacing a call by the body of what it calls.
 
-use hlo_text::ir::{AttrKey, AttrValue, ComputationId, InstructionId, Metadata, Opcode, Value};
+use hlo_text::ir::{
+    AttrKey, AttrValue, ComputationId, InstructionId, Metadata, Opcode, OriginalNode, OriginalValue, Symbol,
+    Value,
+};
 
 use super::{Editor, ReplaceOptions};
 use crate::pass::{PassError, PassResult};
@@ -66,6 +69,7 @@ impl Editor<'_> {
                 self.add_control_dependency(predecessor, copy);
             }
             self.prefix_op_names(copy, &op_name, &mut named);
+            self.prefix_original_value(call, copy);
         }
         let root = copies[&self.computation(callee).root];
         self.relay_control_edges(call, root);
@@ -111,6 +115,43 @@ impl Editor<'_> {
     fn op_name(&self, id: InstructionId) -> Option<&[u8]> {
         let metadata = self.metadata(self.instruction(id).metadata?);
         metadata.op_name.map(|name| self.strings().get(name))
+    }
+
+    /// Puts the name of the call's original value before the names in that of a copy. Without such a name the copy
+    /// has none; of a call that the original program doesn't have the copies keep theirs.
+    fn prefix_original_value(&mut self, call: InstructionId, copy: InstructionId) {
+        let Some(Value::OriginalValue(OriginalValue::Tree(tree))) = self.value_of(copy, AttrKey::Origin)
+        else {
+            return;
+        };
+        let mut tree = tree.clone();
+        let prefix = match self.value_of(call, AttrKey::Origin) {
+            Some(Value::OriginalValue(OriginalValue::SyntheticCall)) => return,
+            Some(Value::OriginalValue(OriginalValue::Tree(of_call))) => first_name(of_call),
+            _ => None,
+        };
+        let prefixed = prefix.map(|prefix| {
+            let prefix = self.strings().get(prefix).to_vec();
+            self.prefix_names(&mut tree, &prefix);
+            let value = self.intern_value(Value::OriginalValue(OriginalValue::Tree(tree)));
+            AttrValue::Value(value)
+        });
+        self.set_attribute(copy, AttrKey::Origin, prefixed);
+    }
+
+    fn prefix_names(&mut self, tree: &mut OriginalNode, prefix: &[u8]) {
+        let mut nodes = vec![tree];
+        while let Some(node) = nodes.pop() {
+            match node {
+                OriginalNode::Tuple(elements) => nodes.extend(elements),
+                OriginalNode::Array(array) => {
+                    if let Some(name) = array.name {
+                        let joined = [prefix, b"/", self.strings().get(name)].concat();
+                        array.name = Some(self.intern(joined));
+                    }
+                }
+            }
+        }
     }
 
     /// Removes the marks of a composite from a call's frontend attributes.
@@ -162,5 +203,15 @@ impl Editor<'_> {
         let metadata = Metadata { op_name: Some(joined), ..metadata.unwrap_or_default() };
         let metadata = self.intern_metadata(metadata);
         self.set_metadata(id, Some(metadata));
+    }
+}
+
+/// The name of the first array of an original value.
+fn first_name(mut tree: &OriginalNode) -> Option<Symbol> {
+    loop {
+        match tree {
+            OriginalNode::Array(array) => return array.name,
+            OriginalNode::Tuple(elements) => tree = elements.first()?,
+        }
     }
 }

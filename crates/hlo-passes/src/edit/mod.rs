@@ -6,6 +6,7 @@ mod clone;
 mod effects;
 mod inline;
 mod replace;
+mod schedule;
 #[cfg(test)]
 pub(crate) mod tests;
 mod users;
@@ -54,6 +55,8 @@ pub struct Editor<'m> {
     effects: EffectCache,
     post_order: RefCell<PostOrder>,
     next_channel_id: Cell<Option<i64>>,
+    /// Ids below this were there when the schedule was last right.
+    first_new: usize,
     touched: bool,
     counts: EditCounts,
 }
@@ -68,13 +71,14 @@ impl Deref for Editor<'_> {
 
 impl Drop for Editor<'_> {
     fn drop(&mut self) {
-        self.module.compact();
+        self.compact();
     }
 }
 
 impl<'m> Editor<'m> {
     /// Starts editing.
     pub fn new(module: &'m mut Module) -> Self {
+        let first_new = module.instruction_id_limit();
         Self {
             module,
             users: OnceCell::new(),
@@ -83,6 +87,7 @@ impl<'m> Editor<'m> {
             effects: EffectCache::default(),
             post_order: RefCell::default(),
             next_channel_id: Cell::new(None),
+            first_new,
             touched: false,
             counts: EditCounts::default(),
         }
@@ -104,9 +109,11 @@ impl<'m> Editor<'m> {
         self.counts = EditCounts::default();
     }
 
-    /// Drops removed instructions from the lists of their computations.
+    /// Drops removed instructions from the lists of their computations, and puts new ones of scheduled modules where
+    /// they can run.
     pub fn compact(&mut self) {
         self.module.compact();
+        self.update_schedule();
     }
 
     // ------------------------------------------------------------ questions
@@ -200,28 +207,6 @@ impl<'m> Editor<'m> {
         self.shape_of(id).as_array().map(|array| array.element_type)
     }
 
-    /// A shape as messages show it: without layout.
-    pub fn shape_text(&self, shape: ShapeId) -> String {
-        match self.shape(shape) {
-            Shape::Array(array) => {
-                let size = |(&size, &dynamic): (&i64, &bool)| match (size, dynamic) {
-                    (hlo_text::ir::UNBOUNDED, _) => "?".to_owned(),
-                    (size, true) => format!("<={size}"),
-                    (size, false) => size.to_string(),
-                };
-                let sizes: Vec<_> = array.dimensions.iter().zip(&array.dynamic).map(size).collect();
-                format!("{}[{}]", array.element_type.name(), sizes.join(","))
-            }
-            Shape::Tuple(elements) => {
-                let elements: Vec<_> = elements.iter().map(|&id| self.shape_text(id)).collect();
-                format!("({})", elements.join(", "))
-            }
-            Shape::Token => "token[]".to_owned(),
-            Shape::Opaque => "opaque[]".to_owned(),
-            Shape::Buffer(element) => format!("b({})", self.shape_text(*element)),
-        }
-    }
-
     /// A channel id that is free: one more than the largest in the module, at least 1. The scan happens once.
     pub fn next_channel_id(&mut self) -> i64 {
         let next = self.next_channel_id.get().unwrap_or_else(|| {
@@ -275,25 +260,30 @@ impl<'m> Editor<'m> {
     }
 
     /// Appends a copy with other operands, named like the original as far as that is free; it has no control edges.
+    /// A fusion or an asynchronous start gets a copy of its body.
     pub fn copy_instruction(
         &mut self,
         source: InstructionId,
         parent: ComputationId,
         operands: &[InstructionId],
     ) -> InstructionId {
-        let name = self.module.name_of(source).to_owned();
-        self.copy_instruction_as(source, parent, operands, &name)
+        let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
+        self.copy_with_body(source, parent, operands, body)
     }
 
-    /// The same with another name to start from.
-    pub fn copy_instruction_as(
+    /// Appends a copy with other operands and, if it has one of its own, another body.
+    fn copy_with_body(
         &mut self,
         source: InstructionId,
         parent: ComputationId,
         operands: &[InstructionId],
-        name: &str,
+        body: Option<ComputationId>,
     ) -> InstructionId {
-        let id = self.module.copy_instruction(source, parent, operands, name);
+        let name = self.module.name_of(source).to_owned();
+        let id = self.module.copy_instruction(source, parent, operands, &name);
+        if let (Some(old), Some(new)) = (self.own_body(source), body) {
+            self.module.replace_called_computation(id, old, new);
+        }
         self.note_added(id);
         id
     }

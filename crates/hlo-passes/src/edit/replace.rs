@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use hlo_text::ir::words::FusionKind;
 use hlo_text::ir::{AttrDefault, AttrKey, AttrKind, AttrValue, ComputationId, InstructionId, Opcode, Value};
 
 use super::Editor;
@@ -95,7 +96,8 @@ impl Editor<'_> {
 
     /// XLA's words for two shapes that don't fit.
     fn shape_conflict(&self, old: InstructionId, new: InstructionId) -> String {
-        let side = |id| format!("\"{}\" ({})", self.name_of(id), self.shape_text(self.instruction(id).shape));
+        let side =
+            |id| format!("\"{}\" ({})", self.name_of(id), self.shape_text(self.instruction(id).shape, false));
         format!("it can't be replaced by an instruction of another shape: {} vs {}", side(old), side(new))
     }
 
@@ -170,8 +172,11 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Leaves one of each operand of a fusion, with the parameters of its body to match.
+    /// Leaves one of each operand of a fusion, with the parameters of its body to match. Custom fusions stay.
     fn merge_equal_fusion_operands(&mut self, fusion: InstructionId) -> PassResult<()> {
+        if self.is_custom_fusion(fusion) {
+            return Ok(());
+        }
         let operands = self.operands(fusion).to_vec();
         let mut first_at = Map::default();
         let mut kept = Vec::with_capacity(operands.len());
@@ -202,6 +207,12 @@ impl Editor<'_> {
         }
         self.set_operands(fusion, &kept);
         Ok(())
+    }
+
+    /// Whether it is a fusion of the kind whose body only its back end understands.
+    pub fn is_custom_fusion(&self, id: InstructionId) -> bool {
+        self.instruction(id).opcode == Opcode::Fusion
+            && self.attribute(id, AttrKey::FusionKind) == Some(AttrValue::Word(FusionKind::Custom.word()))
     }
 
     /// The fusion whose body the computation is, if nothing else calls it: only then can its parameters change.

@@ -231,3 +231,107 @@ fn inlining_maps_parameters_copies_edges_and_prefixes_names() {
     assert_eq!(edit.instruction(copies[&n]).metadata, Some(metadata));
     assert_eq!(edit.name_of(copies[&n]), "negate.1");
 }
+
+#[test]
+fn shapes_are_inferred_and_misfits_named() {
+    let (mut module, entry, f32) = module();
+    let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
+    let other = module.shapes_mut().array(ElementType::F32, &[3]);
+    let q = add(&mut module, entry, Opcode::Parameter, other, &[]);
+    let mut edit = Editor::new(&mut module);
+    let sum = edit.add_binary(Opcode::Add, p, p).expect("equal shapes");
+    assert_eq!(edit.instruction(sum).shape, f32);
+    let finite = edit.add_unary(Opcode::IsFinite, sum).expect("floats");
+    assert_eq!(edit.shape_text(edit.instruction(finite).shape, false), "pred[2]");
+    let half = edit.add_convert(p, ElementType::Bf16).expect("floats");
+    assert_eq!(edit.shape_text(edit.instruction(half).shape, true), "bf16[2]{0}");
+    let error = edit.add_binary(Opcode::Add, p, q).expect_err("other sizes");
+    assert!(error.message.contains("f32[2]") && error.message.contains("f32[3]"), "{error}");
+}
+
+#[test]
+fn cloning_copies_bodies_but_not_callees() {
+    let (mut module, entry, f32) = module();
+    let fused = module.add_computation("fused");
+    let x = add(&mut module, fused, Opcode::Parameter, f32, &[]);
+    let n = add(&mut module, fused, Opcode::Negate, f32, &[x]);
+    module.set_root(fused, n);
+    let callee = module.add_computation("callee");
+    let y = add(&mut module, callee, Opcode::Parameter, f32, &[]);
+    module.set_root(callee, y);
+    let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
+    let fusion = add(&mut module, entry, Opcode::Fusion, f32, &[p]);
+    module.set_attribute(fusion, AttrKey::Calls, Some(AttrValue::Computation(fused)));
+    let call = add(&mut module, entry, Opcode::Call, f32, &[fusion]);
+    module.set_attribute(call, AttrKey::ToApply, Some(AttrValue::Computation(callee)));
+    module.set_root(entry, call);
+    module.add_control_dependency(fusion, call);
+    let mut edit = Editor::new(&mut module);
+    assert_eq!(edit.callers(callee), [call]);
+    let (clone, copies) = edit.clone_computation(entry, "clone");
+    assert_eq!(edit.computation_name(clone), "e.clone");
+    assert_eq!(edit.computation(clone).root, copies[&call]);
+    assert_eq!(edit.called(copies[&call], AttrKey::ToApply), Some(callee));
+    assert_eq!(edit.callers(callee), [call, copies[&call]]);
+    assert_eq!(edit.control_predecessors(copies[&call]), [copies[&fusion]]);
+    let body = edit.called(copies[&fusion], AttrKey::Calls).expect("a fusion");
+    assert_eq!(edit.computation_name(body), "fused.clone");
+    assert_eq!(edit.computation(clone).parameters, [copies[&p]]);
+}
+
+#[test]
+fn users_stay_right_through_random_edits() {
+    let (mut module, entry, f32) = module();
+    let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
+    let mut ids = vec![p];
+    let mut state = 12345u64;
+    let mut random = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let mut edit = Editor::new(&mut module);
+    for step in 0..2000 {
+        ids.retain(|&id| !edit.is_removed(id));
+        let (a, b) = (ids[random(ids.len())], ids[random(ids.len())]);
+        match step % 4 {
+            0 | 1 => ids.push(edit.add(entry, Opcode::Add, f32, &[a, b], &[])),
+            2 if a != p && !edit.depends_on(b, a) => {
+                edit.replace_instruction(a, b).expect("equal shapes");
+            }
+            _ => edit.remove_with_dead_operands(a),
+        }
+    }
+    for &id in &ids {
+        if edit.is_removed(id) {
+            continue;
+        }
+        let mut expected: Vec<_> =
+            edit.live_instructions(entry).filter(|&user| edit.operands(user).contains(&id)).collect();
+        let mut actual = edit.users(id).to_vec();
+        expected.sort_unstable();
+        actual.sort_unstable();
+        assert_eq!(actual, expected);
+    }
+}
+
+#[test]
+fn comparing_what_has_no_values_is_an_error_in_the_words_of_xla() {
+    use crate::pass::{Pass, PassContext};
+    let (mut module, entry, f32) = module();
+    let tuple = module.shapes_mut().intern(hlo_text::ir::Shape::Tuple(vec![f32]));
+    let token = module.shapes_mut().intern(hlo_text::ir::Shape::Token);
+    let opaque = module.shapes_mut().intern(hlo_text::ir::Shape::Opaque);
+    let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
+    for (shape, name) in [(tuple, "TUPLE"), (token, "TOKEN"), (opaque, "OPAQUE_TYPE")] {
+        let q = add(&mut module, entry, Opcode::Parameter, shape, &[]);
+        let compare = add(&mut module, entry, Opcode::Compare, f32, &[p, q]);
+        module.set_root(entry, compare);
+        let mut edit = Editor::new(&mut module);
+        let error = crate::passes::legalize::compare::LegalizeCompare
+            .run(&mut edit, &mut PassContext::default())
+            .expect_err("no default type");
+        assert_eq!(error.message, format!("Unexpected: {name}"));
+        edit.set_root(p);
+        edit.remove_with_dead_operands(compare);
+    }
+}

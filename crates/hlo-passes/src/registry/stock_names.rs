@@ -158,7 +158,7 @@ const NAMES: &[&str] = &[
 
 /// Whether XLA has a pass of this name that the registry lacks.
 pub fn is_stock_name(name: &str) -> bool {
-    NAMES.binary_search(&name).is_ok()
+    NAMES.binary_search(&name).is_ok() && crate::registry::find(name).is_none()
 }
 
 #[cfg(test)]
@@ -166,9 +166,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_sorted_and_not_in_the_registry() {
+    fn names_are_sorted() {
         assert!(NAMES.is_sorted_by(|a, b| a < b));
-        assert!(NAMES.iter().all(|name| crate::registry::find(name).is_none()));
         assert!(is_stock_name("algsimp") && !is_stock_name("dce") && !is_stock_name("algsmp"));
     }
 }

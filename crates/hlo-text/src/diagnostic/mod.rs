@@ -198,34 +198,76 @@ pub fn shorten(text: &str) -> String {
     first_line.chars().take(QUOTE_LIMIT).chain("...".chars()).collect()
 }
 
+/// Longer words are not compared with what could have been meant.
+const MAX_SUGGESTION_LENGTH: usize = 256;
+
 /// The candidate closest to `word` if it is close enough to be what was meant.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = word.len().div_ceil(3).clamp(1, 4);
-    let scored = candidates.into_iter().map(|candidate| (edit_distance(word, candidate, limit), candidate));
-    scored
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|found| found.1)
-}
-
-/// Levenshtein distance with transpositions, in bytes; anything above `limit` may be `limit + 1`.
-fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > limit {
-        return limit + 1;
+    if word.len() > MAX_SUGGESTION_LENGTH {
+        return None;
     }
-    let mut before_previous: Vec<usize> = vec![0; b.len() + 1];
-    let mut previous: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut current = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let substitution = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            current[j] = substitution.min(previous[j] + 1).min(current[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                current[j] = current[j].min(before_previous[j - 2] + 1);
+    let mut limit = word.len().div_ceil(3).clamp(1, 4);
+    let mut rows = Rows::default();
+    let mut best = None;
+    for candidate in candidates {
+        let distance = rows.edit_distance(word.as_bytes(), candidate.as_bytes(), limit);
+        if distance <= limit {
+            best = Some(candidate);
+            // From now on only what is closer counts.
+            match distance.checked_sub(1) {
+                Some(closer) => limit = closer,
+                None => break,
             }
         }
-        before_previous = std::mem::replace(&mut previous, current);
     }
-    previous[b.len()]
+    best
+}
+
+/// The last rows of the table of an edit distance.
+#[derive(Default)]
+struct Rows {
+    before_previous: Vec<usize>,
+    previous: Vec<usize>,
+    current: Vec<usize>,
+}
+
+impl Rows {
+    /// Levenshtein distance with transpositions, in bytes; anything above `limit` may be `limit + 1`.
+    fn edit_distance(&mut self, a: &[u8], b: &[u8], limit: usize) -> usize {
+        let over = limit + 1;
+        if a.len().abs_diff(b.len()) > limit {
+            return over;
+        }
+        for row in [&mut self.before_previous, &mut self.previous, &mut self.current] {
+            row.clear();
+            row.resize(b.len() + 1, over);
+        }
+        for (index, cell) in self.previous.iter_mut().enumerate().take(limit + 1) {
+            *cell = index;
+        }
+        for i in 1..=a.len() {
+            // Cells further from the diagonal than the limit are above it.
+            let (from, to) = (i.saturating_sub(limit).max(1), (i + limit).min(b.len()));
+            self.current[from - 1] = if from == 1 { i } else { over };
+            let mut lowest = self.current[from - 1];
+            for j in from..=to {
+                let substitution = self.previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let mut cell = substitution.min(self.previous[j] + 1).min(self.current[j - 1] + 1);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    cell = cell.min(self.before_previous[j - 2] + 1);
+                }
+                self.current[j] = cell;
+                lowest = lowest.min(cell);
+            }
+            if to < b.len() {
+                self.current[to + 1] = over;
+            }
+            if lowest > limit {
+                return over;
+            }
+            std::mem::swap(&mut self.before_previous, &mut self.previous);
+            std::mem::swap(&mut self.previous, &mut self.current);
+        }
+        self.previous[b.len()].min(over)
+    }
 }

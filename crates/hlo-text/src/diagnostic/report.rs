@@ -117,6 +117,13 @@ struct Line {
 }
 
 impl<'t> Excerpt<'t> {
+    /// The column that the head of the excerpt names, from 0: that of the primary place if it is on `line`.
+    fn column(&self, line: &Line) -> usize {
+        let (number, column) =
+            place(self.report.source.text, self.report.diagnostic.primary.span.start as usize);
+        if number == line.number { column - 1 } else { 0 }
+    }
+
     fn new(report: &'t Report<'t>) -> Self {
         let text = report.source.text;
         let diagnostic = report.diagnostic;
@@ -230,14 +237,16 @@ impl SourceCode for Excerpt<'_> {
         _context_lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let line = self.lines.iter().rev().find(|line| line.start <= span.offset());
-        let line = line.ok_or(MietteError::OutOfBounds)?;
-        let column = span.offset() - line.start;
+        // A span of several lines is asked for to merge them; each is to be shown alone.
+        let line = line
+            .filter(|line| span.offset() + span.len() <= line.start + line.text.len())
+            .ok_or(MietteError::OutOfBounds)?;
         Ok(Box::new(miette::MietteSpanContents::new_named(
             self.report.source.name.to_owned(),
             line.text.as_bytes(),
             SourceSpan::from((line.start, line.text.len())),
             line.number - 1,
-            column.min(0),
+            self.column(line),
             1,
         )))
     }

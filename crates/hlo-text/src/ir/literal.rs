@@ -1,5 +1,9 @@
 //! Literals: constant values, dense and bit-exact.
 
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use super::element_type::{ElementClass, ElementType};
@@ -84,10 +88,38 @@ const INLINE_BYTES: usize = 16;
 ///
 /// `pred` is one byte, 0 or 1. Sub-byte types take one byte per element; signed ones are sign-extended, unsigned
 /// ones and floats zero-extended. Complex elements are the real part and then the imaginary part.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// Zero bytes at the end may be left out of memory, as `f32[4096,4096] constant(1)` is legal and short.
+#[derive(Clone, Debug)]
 pub struct Elements {
     element_type: ElementType,
-    bytes: SmallVec<[u8; INLINE_BYTES]>,
+    /// Of whole elements.
+    stored: SmallVec<[u8; INLINE_BYTES]>,
+    /// Number of elements; those that are not stored are zero bytes.
+    len: usize,
+}
+
+impl PartialEq for Elements {
+    fn eq(&self, other: &Self) -> bool {
+        let (short, long) = if self.stored.len() <= other.stored.len() {
+            (&self.stored, &other.stored)
+        } else {
+            (&other.stored, &self.stored)
+        };
+        self.element_type == other.element_type
+            && self.len == other.len
+            && long.starts_with(short)
+            && long.iter().skip(short.len()).all(|&byte| byte == 0)
+    }
+}
+
+impl Eq for Elements {}
+
+impl Hash for Elements {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let used = self.stored.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        (self.element_type, self.len, &self.stored[..used]).hash(state);
+    }
 }
 
 impl Elements {
@@ -113,7 +145,12 @@ impl Elements {
     /// The same for bytes that are known to be right.
     pub(crate) fn from_valid(element_type: ElementType, mut bytes: SmallVec<[u8; INLINE_BYTES]>) -> Self {
         bytes.shrink_to_fit();
-        Self { element_type, bytes }
+        Self { element_type, len: bytes.len() / element_type.storage_bytes(), stored: bytes }
+    }
+
+    /// The same elements and zeros after them, `len` in all, at least as many as there are.
+    pub(crate) fn followed_by_zeros(self, len: usize) -> Self {
+        Self { len: len.max(self.len), ..self }
     }
 
     /// Elements from integers; `None` for `token` and `opaque`.
@@ -172,7 +209,7 @@ impl Elements {
         }
         let mut bytes = SmallVec::new();
         values.into_iter().for_each(|value| write(&mut bytes, value));
-        Some(Self { element_type, bytes })
+        Some(Self { element_type, len: bytes.len() / element_type.storage_bytes(), stored: bytes })
     }
 
     /// Type of the elements, never `token` or `opaque`.
@@ -182,23 +219,45 @@ impl Elements {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.element_type.storage_bytes()
+        self.len
     }
 
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len == 0
     }
 
-    /// All bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// All bytes; owned if zeros at the end have to be added.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        let wanted = self.len * self.element_type.storage_bytes();
+        if self.stored.len() == wanted {
+            return Cow::Borrowed(&self.stored);
+        }
+        let mut bytes = vec![0; wanted];
+        bytes[..self.stored.len()].copy_from_slice(&self.stored);
+        Cow::Owned(bytes)
     }
 
     /// The bytes of one element.
     pub fn element_bytes(&self, index: usize) -> Option<&[u8]> {
+        const ZEROS: [u8; 16] = [0; 16];
+        if index >= self.len {
+            return None;
+        }
         let size = self.element_type.storage_bytes();
-        self.bytes.get(index.checked_mul(size)?..)?.get(..size)
+        self.stored.get(index * size..).and_then(|rest| rest.get(..size)).or(ZEROS.get(..size))
+    }
+
+    /// Calls `visit` with the bytes of each of these elements, those that there are.
+    #[inline]
+    pub(crate) fn for_each_bytes(&self, range: Range<usize>, mut visit: impl FnMut(&[u8])) {
+        let size = self.element_type.storage_bytes();
+        let end = range.end.min(self.len);
+        let stored_end = end.min(self.stored.len() / size).max(range.start);
+        let stored = self.stored.get(range.start * size..stored_end * size).unwrap_or(&[]);
+        stored.chunks_exact(size).for_each(&mut visit);
+        let zeros = [0; INLINE_BYTES];
+        (stored_end..end).for_each(|_| visit(&zeros[..size]));
     }
 
     /// The stored bits of an element that is not complex, zero-extended to 64.
@@ -268,11 +327,17 @@ impl Elements {
 
     /// Whether all elements have the same bits; an array without elements has.
     pub fn all_equal(&self) -> bool {
-        self.element_bytes(0).is_none_or(|first| self.bytes.chunks_exact(first.len()).all(|e| e == first))
+        self.element_bytes(0).is_none_or(|first| self.is_all_bytes(first))
     }
 
     fn is_all_of(&self, one: &Self) -> bool {
-        self.is_empty() || (self.bytes.starts_with(&one.bytes) && self.all_equal())
+        self.is_empty() || self.is_all_bytes(&one.stored)
+    }
+
+    fn is_all_bytes(&self, one: &[u8]) -> bool {
+        let is_complete = self.stored.len() == self.len * one.len();
+        self.stored.chunks_exact(one.len()).all(|element| element == one)
+            && (is_complete || one.iter().all(|&byte| byte == 0))
     }
 }
 
@@ -328,7 +393,7 @@ mod tests {
                 ElementType::S1 => assert_eq!(elements.i64(1), Some(-1)),
                 _ => assert_eq!(elements.f64(1), Some(1.0), "{element_type:?}"),
             }
-            let copy = Elements::from_bytes(element_type, elements.bytes().to_vec());
+            let copy = Elements::from_bytes(element_type, elements.bytes().into_owned());
             assert_eq!(copy.as_ref(), Some(&elements), "{element_type:?}");
         }
         assert_eq!(Elements::from_i64s(ElementType::Token, [1]), None);
@@ -337,7 +402,7 @@ mod tests {
     #[test]
     fn access_by_kind() {
         let signed = Elements::from_i64s(ElementType::S4, [-8, 7, 9]).expect("an array type");
-        assert_eq!(signed.bytes(), [0xf8, 7, 0xf9]);
+        assert_eq!(signed.bytes(), [0xf8, 7, 0xf9].as_slice());
         assert_eq!((signed.i64(0), signed.i64(2), signed.i64(3)), (Some(-8), Some(-7), None));
         assert_eq!((signed.u64(0), signed.u64(1)), (None, Some(7)));
         let wide = Elements::from_i64s(ElementType::U64, [-1]).expect("an array type");
@@ -345,7 +410,7 @@ mod tests {
         let floats = Elements::from_f64s(ElementType::Bf16, [1.5, f64::NEG_INFINITY]).expect("an array type");
         assert_eq!((floats.f64(0), floats.i64(0)), (Some(1.5), None));
         let integers = Elements::from_f64s(ElementType::U4, [-3.0, 2.9, 99.0]).expect("an array type");
-        assert_eq!(integers.bytes(), [0, 2, 15]);
+        assert_eq!(integers.bytes(), [0, 2, 15].as_slice());
         let integers = Elements::from_f64s(ElementType::S2, [-3.0, f64::NAN, 99.0]).expect("an array type");
         assert_eq!((integers.i64(0), integers.i64(1), integers.i64(2)), (Some(-2), Some(0), Some(1)));
         let complex = Elements::from_complex(ElementType::C64, [(1.0, -0.0)]).expect("a complex type");
@@ -363,6 +428,27 @@ mod tests {
         assert_eq!(Elements::from_bytes(ElementType::F6E2M3FN, vec![0x40]), None);
         assert_eq!(Elements::from_bytes(ElementType::F32, vec![0; 6]), None);
         assert_eq!(Elements::from_bytes(ElementType::Opaque, vec![]), None);
+    }
+
+    #[test]
+    fn zeros_at_the_end_need_no_memory() {
+        let hash = |elements: &Elements| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            elements.hash(&mut hasher);
+            hasher.finish()
+        };
+        let of =
+            |values: &[i64]| Elements::from_i64s(ElementType::S16, values.iter().copied()).expect("integers");
+        let (short, long) = (of(&[7]).followed_by_zeros(3), of(&[7, 0, 0]));
+        assert_eq!((&short, hash(&short)), (&long, hash(&long)));
+        assert_ne!(short, of(&[7, 0, 1]));
+        assert_ne!(short, of(&[7, 0]));
+        assert_ne!(short, of(&[7]));
+        assert_eq!((short.len(), short.i64(0), short.i64(2), short.i64(3)), (3, Some(7), Some(0), None));
+        assert_eq!(short.bytes(), long.bytes());
+        assert!(!short.all_equal() && !short.is_all(7) && !short.is_all(0));
+        let zeros = of(&[]).followed_by_zeros(1 << 40);
+        assert!(zeros.all_equal() && zeros.is_all(0) && !zeros.is_all(1));
     }
 
     #[test]

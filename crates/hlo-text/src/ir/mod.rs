@@ -40,6 +40,7 @@ pub use mutate::NewInstruction;
 pub use opcode::{Arity, COMMON_ATTRIBUTES, Opcode, OpcodeInfo, OperandFormat, Presence, ShapeRule};
 pub use origin::*;
 pub use replica_groups::*;
-pub use shape::{ArrayShape, Layout, Shape, ShapeTable, SplitConfig, TileDimension, UNBOUNDED};
+pub use shape::{ArrayShape, Layout, Shape, ShapeExtent, ShapeTable, SplitConfig, TileDimension, UNBOUNDED};
 pub use sharding::*;
+pub(crate) use used_names::NameSet;
 pub use value::*;

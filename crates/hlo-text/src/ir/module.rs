@@ -65,6 +65,10 @@ pub struct Module {
     pub name: Symbol,
     /// The attributes of the `HloModule` line.
     pub header: Header,
+    /// Whether prints must read back as this module where XLA's do not: XLA shows some asynchronous computations
+    /// and strings in a way that loses part of them, and orders some computations differently each time. Modules
+    /// read in lenient mode have it; all others print byte for byte what XLA prints.
+    pub reads_back: bool,
     pub(crate) strings: Interner,
     pub(crate) shapes: ShapeTable,
     pub(crate) values: Pool<Value>,
@@ -100,6 +104,7 @@ impl Module {
         Self {
             name,
             header: Header::default(),
+            reads_back: false,
             strings,
             shapes: ShapeTable::default(),
             values: Pool::default(),

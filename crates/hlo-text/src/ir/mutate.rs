@@ -12,6 +12,7 @@ use super::module::{Computation, Instruction, Module};
 use super::opcode::Opcode;
 use super::used_names::{UsedNames, sanitize};
 use super::value::Value;
+use crate::printer::printing_position;
 
 /// What [`Module::add_instruction`] adds.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,7 @@ impl Module {
         let start = self.attribute_pool.len();
         self.attribute_pool.extend_from_slice(new.attributes);
         let opcode = new.opcode;
-        self.attribute_pool[start..].sort_by_key(|attr| printing_rank(opcode, attr.key));
+        self.attribute_pool[start..].sort_by_key(|attr| printing_position(opcode, attr.key));
         let attributes = PoolRange::new(start, self.attribute_pool.len() - start);
         let instruction = Instruction {
             name,
@@ -208,9 +209,9 @@ impl Module {
             }
             (None, Some(value)) => {
                 let opcode = self.instruction(id).opcode;
-                let rank = printing_rank(opcode, key);
+                let rank = printing_position(opcode, key);
                 let at = self.attribute_pool[range.clone()]
-                    .partition_point(|attr| printing_rank(opcode, attr.key) <= rank);
+                    .partition_point(|attr| printing_position(opcode, attr.key) <= rank);
                 let start = self.attribute_pool.len();
                 self.attribute_pool.extend_from_within(range.clone());
                 self.attribute_pool.insert(start + at, Attr { key, value });
@@ -316,6 +317,16 @@ impl Module {
                 computation.instructions.retain(|id| !instructions[id.index()].removed);
             }
         }
+    }
+
+    /// Sets the order of the instructions of a computation, which means something in scheduled modules.
+    ///
+    /// # Panics
+    /// If `order` has another number of instructions than the computation.
+    pub fn set_instruction_order(&mut self, id: ComputationId, order: Vec<InstructionId>) {
+        let computation = self.computation_mut(id);
+        assert_eq!(computation.instructions.len(), order.len(), "the order must have every instruction once");
+        computation.instructions = order;
     }
 
     // ------------------------------------------------------------ control edges
@@ -424,26 +435,6 @@ impl Module {
         let Self { computations, computation_order, .. } = self;
         computation_order.retain(|id| computations[id.index()].is_some());
     }
-}
-
-/// Where an attribute stands among the printed ones: the opcode's own come first, in table order.
-fn printing_rank(opcode: Opcode, key: AttrKey) -> usize {
-    let common = match key {
-        AttrKey::Sharding => 0,
-        AttrKey::FrontendAttributes => 1,
-        AttrKey::ControlPredecessors => 2,
-        AttrKey::Statistics => 3,
-        AttrKey::ResultAccuracy => 4,
-        AttrKey::Origin => 5,
-        AttrKey::Metadata => 6,
-        AttrKey::BackendConfig => 7,
-        AttrKey::Unknown => 8,
-        _ => {
-            let own = opcode.info().attributes;
-            return own.iter().position(|row| row.0 == key).unwrap_or(own.len());
-        }
-    };
-    usize::from(u8::MAX) + common
 }
 
 #[cfg(test)]

@@ -157,12 +157,43 @@ impl Shape {
 #[derive(Clone, Debug, Default)]
 pub struct ShapeTable {
     pool: Pool<Shape>,
+    /// By shape.
+    extents: Vec<ShapeExtent>,
+}
+
+/// How large a shape is when it is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShapeExtent {
+    /// How deeply tuples and buffers are nested, 0 for an array.
+    pub depth: u32,
+    /// Number of shapes in it, itself included; `u32::MAX` stands for that many or more.
+    pub nodes: u32,
 }
 
 impl ShapeTable {
     /// The id of `shape`, which is added if it is new.
     pub fn intern(&mut self, shape: Shape) -> ShapeId {
-        ShapeId::from_index(self.pool.intern(shape))
+        let index = self.pool.intern(shape);
+        if index == self.extents.len() {
+            let elements = match self.pool.get(index) {
+                Shape::Tuple(elements) => elements.as_slice(),
+                Shape::Buffer(element) => std::slice::from_ref(element),
+                Shape::Array(_) | Shape::Token | Shape::Opaque => &[],
+            };
+            let mut extent = ShapeExtent { depth: 0, nodes: 1 };
+            for element in elements {
+                let inner = self.extents[element.index()];
+                extent.depth = extent.depth.max(inner.depth.saturating_add(1));
+                extent.nodes = extent.nodes.saturating_add(inner.nodes);
+            }
+            self.extents.push(extent);
+        }
+        ShapeId::from_index(index)
+    }
+
+    /// How large the shape is when it is written out.
+    pub fn extent(&self, id: ShapeId) -> ShapeExtent {
+        self.extents[id.index()]
     }
 
     /// The id of a static array with the default layout.
@@ -193,23 +224,41 @@ impl ShapeTable {
 
     /// The shape like `id` with default layouts.
     pub fn with_default_layout(&mut self, id: ShapeId) -> ShapeId {
-        let shape = match self.get(id) {
-            Shape::Array(array) => {
-                let layout = Some(Layout::default_for_rank(array.rank()));
-                Shape::Array(ArrayShape { layout, ..array.clone() })
+        // Inferred shapes can be nested deeply: no recursion.
+        let mut known: hashbrown::HashMap<ShapeId, ShapeId, foldhash::fast::FixedState> =
+            hashbrown::HashMap::with_hasher(super::HASHER);
+        let mut open = vec![id];
+        while let Some(&next) = open.last() {
+            if known.contains_key(&next) {
+                open.pop();
+                continue;
             }
-            // Nesting is bounded by the parser.
-            Shape::Tuple(elements) => {
-                let elements = elements.clone();
-                Shape::Tuple(elements.into_iter().map(|element| self.with_default_layout(element)).collect())
+            let height = open.len();
+            let elements = match self.get(next) {
+                Shape::Tuple(elements) => elements.as_slice(),
+                Shape::Buffer(element) => std::slice::from_ref(element),
+                Shape::Array(_) | Shape::Token | Shape::Opaque => &[],
+            };
+            open.extend(elements.iter().filter(|element| !known.contains_key(*element)));
+            if open.len() > height {
+                continue;
             }
-            Shape::Buffer(element) => {
-                let element = *element;
-                Shape::Buffer(self.with_default_layout(element))
-            }
-            Shape::Token | Shape::Opaque => return id,
-        };
-        self.intern(shape)
+            let changed = match self.get(next) {
+                Shape::Array(array) => {
+                    let layout = Some(Layout::default_for_rank(array.rank()));
+                    self.intern(Shape::Array(ArrayShape { layout, ..array.clone() }))
+                }
+                Shape::Tuple(elements) => {
+                    let elements = elements.iter().map(|element| known[element]).collect();
+                    self.intern(Shape::Tuple(elements))
+                }
+                Shape::Buffer(element) => self.intern(Shape::Buffer(known[element])),
+                Shape::Token | Shape::Opaque => next,
+            };
+            known.insert(next, changed);
+            open.pop();
+        }
+        known[&id]
     }
 
     /// Number of shapes in `id` that are not tuples; tuples without elements have none.

@@ -8,7 +8,6 @@ use hashbrown::HashMap;
 use super::element_type::ElementType;
 use super::ids::Symbol;
 use super::interner::Interner;
-use crate::parser::uniquer::split_number;
 
 /// The names of one kind (instructions or computations) that are taken, names of removed things included.
 #[derive(Clone, Debug)]
@@ -23,7 +22,64 @@ impl Default for NameSet {
     }
 }
 
+/// Splits `name` into root and number, `None` if it has no number.
+fn split_number(name: &str) -> (&str, Option<i64>) {
+    match name.rfind('.') {
+        // Leading zeros and a sign are fine.
+        Some(dot) if dot > 0 && dot + 1 < name.len() => match name[dot + 1..].parse() {
+            Ok(number) => (&name[..dot], Some(number)),
+            Err(_) => (name, None),
+        },
+        _ => (name, None),
+    }
+}
+
+/// What has to be known of a name to see that it is not changed if nobody has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    /// Has no number.
+    Bare,
+    /// Has a number other than 0, written as it would be given out.
+    Numbered,
+    /// Has the number 0, or is written another way (`x.007`).
+    Risky,
+}
+
+fn spelling(name: &[u8]) -> Spelling {
+    match memchr::memrchr(b'.', name) {
+        Some(dot) if dot > 0 && dot + 1 < name.len() => match name[dot + 1] {
+            b'1'..=b'9' => Spelling::Numbered,
+            b'0' | b'-' | b'+' => Spelling::Risky,
+            _ => Spelling::Bare,
+        },
+        _ => Spelling::Bare,
+    }
+}
+
 impl NameSet {
+    /// Makes `names` unique, in order; most are already, and only get a mark.
+    pub(crate) fn unique_in_place(names: &mut [Symbol], strings: &mut Interner) {
+        let mut set = Self { taken: vec![false; strings.len()], ..Self::default() };
+        // Whether some name has the number 0 that a bare name of the same root has, too.
+        let mut zero_taken = false;
+        for name in names {
+            let text = strings.get(*name);
+            let certain = match spelling(text) {
+                Spelling::Numbered => true,
+                Spelling::Bare => !zero_taken,
+                Spelling::Risky => false,
+            };
+            let taken = set.taken.get(name.index()).copied().unwrap_or(false);
+            if certain && !taken {
+                set.take(*name);
+                continue;
+            }
+            let text = strings.name(*name).to_owned();
+            *name = set.unique(&text, strings);
+            zero_taken |= strings.get(*name).ends_with(b".0");
+        }
+    }
+
     /// Notes that `name` is taken.
     pub(crate) fn take(&mut self, name: Symbol) {
         let index = name.index();
@@ -38,9 +94,10 @@ impl NameSet {
         symbol.is_some_and(|symbol| self.taken.get(symbol.index()).copied().unwrap_or(false))
     }
 
-    /// Whether `number` of `root` is taken. A bare root has number 0.
+    /// Whether `number` of `root` is taken. A bare root has number 0; a root that ends in a number is never bare.
     fn is_number_taken(&self, root: &str, number: i64, strings: &Interner) -> bool {
-        (number == 0 && self.is_taken(root, strings)) || self.is_taken(&format!("{root}.{number}"), strings)
+        let bare = number == 0 && split_number(root).1.is_none();
+        (bare && self.is_taken(root, strings)) || self.is_taken(&format!("{root}.{number}"), strings)
     }
 
     /// A name that is not taken, as like `wanted` as XLA makes it; it is taken from now on.
@@ -127,9 +184,17 @@ mod tests {
                 &["p.99999999999999999999", "p.99999999999999999999"],
                 &["p.99999999999999999999", "p.99999999999999999999.1"],
             ),
+            (&["p.1", "p.1.2", "p.1.2"], &["p.1", "p.1.2", "p.1.0"]),
+            (&["p.1.2", "p.1.2", "p.1"], &["p.1.2", "p.1.0", "p.1"]),
+            (&["x.3", "x.3", "x"], &["x.3", "x.0", "x.1"]),
             (&["n", "n.1", "n", "n.1"], &["n", "n.1", "n.2", "n.3"]),
         ] {
             assert_eq!(unique_all(names), expected, "{names:?}");
+            let mut strings = Interner::default();
+            let mut symbols: Vec<Symbol> = names.iter().map(|name| strings.intern(name.as_bytes())).collect();
+            NameSet::unique_in_place(&mut symbols, &mut strings);
+            let unique: Vec<&str> = symbols.iter().map(|&symbol| strings.name(symbol)).collect();
+            assert_eq!(unique, expected, "{names:?}");
         }
     }
 

@@ -137,16 +137,14 @@ fn scan(lexer: &mut Lexer<'_, Token>) -> Option<Token> {
     // The common case first: an integer that nothing can extend.
     let plain = integer_length(bytes);
     let follows = plain.and_then(|length| bytes.get(length));
-    if !matches!(follows, Some(b'.' | b'e' | b'E' | b'x' | b'_' | b'b' | b'f' | b'?') | None)
-        || follows.is_none()
+    if (!matches!(follows, Some(b'.' | b'e' | b'E' | b'x' | b'_' | b'b' | b'f' | b'?') | None)
+        || follows.is_none())
+        && let Some(length) = plain
+        && let Some(value) = integer_value(&bytes[..length])
     {
-        if let Some(length) = plain {
-            if let Some(value) = integer_value(&bytes[..length]) {
-                lexer.extras.int = value;
-                lexer.bump(length - 1);
-                return Some(Token::Int);
-            }
-        }
+        lexer.extras.int = value;
+        lexer.bump(length - 1);
+        return Some(Token::Int);
     }
     if let Some(length) = decimal_length(bytes) {
         let text = lexer.source().get(start..start + length)?;
@@ -166,12 +164,12 @@ fn scan(lexer: &mut Lexer<'_, Token>) -> Option<Token> {
         lexer.bump(length - 1);
         return Some(Token::Pad);
     }
-    if let Some(length) = plain {
-        if let Some(value) = integer_value(&bytes[..length]) {
-            lexer.extras.int = value;
-            lexer.bump(length - 1);
-            return Some(Token::Int);
-        }
+    if let Some(length) = plain
+        && let Some(value) = integer_value(&bytes[..length])
+    {
+        lexer.extras.int = value;
+        lexer.bump(length - 1);
+        return Some(Token::Int);
     }
     if bytes.starts_with(b"-inf") {
         lexer.bump(3);

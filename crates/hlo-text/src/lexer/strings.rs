@@ -84,11 +84,23 @@ fn push_code_point(out: &mut Vec<u8>, code_point: u32) -> Option<()> {
     Some(())
 }
 
+/// Whether a byte of a string is written as an escape.
+#[inline(always)]
+const fn needs_escape(byte: u8) -> bool {
+    // Not short-circuiting, so that a loop over many bytes becomes vector instructions.
+    (byte.wrapping_sub(0x20) > 0x7e - 0x20) | (byte == b'"') | (byte == b'\'') | (byte == b'\\')
+}
+
 /// Appends `text` with XLA's escapes: six named ones, everything else outside printable ASCII in octal.
 pub(crate) fn escape_into(out: &mut Vec<u8>, text: &[u8]) {
+    // Hardly any text has something to escape.
+    if !text.iter().fold(false, |found, &byte| found | needs_escape(byte)) {
+        out.extend_from_slice(text);
+        return;
+    }
     let mut clean = 0;
     for (index, &byte) in text.iter().enumerate() {
-        if matches!(byte, 0x20..=0x7e) && !matches!(byte, b'"' | b'\'' | b'\\') {
+        if !needs_escape(byte) {
             continue;
         }
         out.extend_from_slice(&text[clean..index]);

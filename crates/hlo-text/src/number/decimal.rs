@@ -17,11 +17,43 @@ const SAFE_DIGITS: usize = 18;
 /// Adds the digits at `at` to `value`; the place after them.
 #[inline(always)]
 fn digits(text: &[u8], mut at: usize, value: &mut u64) -> usize {
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
+    while let Some(&byte) = text.get(at) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit >= 10 {
+            break;
+        }
         *value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
         at += 1;
     }
     at
+}
+
+/// The value of eight bytes if all are digits, by the arithmetic of all at once.
+#[inline(always)]
+fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(bytes);
+    // A digit is 0x30 to 0x39: adding 0x46 sets the top bit above that, subtracting 0x30 below.
+    let out_of_range = word.wrapping_add(0x46 * ONES) | word.wrapping_sub(0x30 * ONES);
+    if out_of_range & (0x80 * ONES) != 0 {
+        return None;
+    }
+    // Pairs, then fours, then all eight.
+    let pairs = (word - 0x30 * ONES).wrapping_mul(1 + (10 << 8)) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_ffff_0000_ffff;
+    Some(fours.wrapping_mul(1 + (10_000 << 32)) >> 32)
+}
+
+/// [`digits`] for runs that tend to be long.
+#[inline(always)]
+fn many_digits(text: &[u8], mut at: usize, value: &mut u64) -> usize {
+    if let Some(eight) =
+        text.get(at..).and_then(|rest| rest.first_chunk()).and_then(|&bytes| eight_digits(bytes))
+    {
+        *value = value.wrapping_mul(100_000_000).wrapping_add(eight);
+        at += 8;
+    }
+    digits(text, at, value)
 }
 
 /// The number that starts at `start` and the place after it. `None` if there is none, or none this reader is
@@ -40,7 +72,7 @@ pub(crate) fn scan_number(text: &[u8], start: usize) -> Option<(Scanned, usize)>
     let mut digit_count = whole_end - first;
     match text.get(at) {
         Some(b'.') => {
-            let end = digits(text, at + 1, &mut mantissa);
+            let end = many_digits(text, at + 1, &mut mantissa);
             exponent = (at + 1) as i64 - end as i64;
             digit_count += end - (at + 1);
             at = end;
@@ -105,6 +137,20 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(scan_number(text.as_bytes(), 0), *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn eight_digits_at_once() {
+        assert_eq!(eight_digits(*b"12345678"), Some(12_345_678));
+        assert_eq!(eight_digits(*b"00000009"), Some(9));
+        assert_eq!(eight_digits(*b"99999999"), Some(99_999_999));
+        for position in 0..8 {
+            for byte in (0..=255u8).filter(|byte| !byte.is_ascii_digit()) {
+                let mut text = *b"12345678";
+                text[position] = byte;
+                assert_eq!(eight_digits(text), None, "{text:?}");
+            }
         }
     }
 

@@ -221,7 +221,12 @@ pub fn encode_float(element_type: ElementType, value: f64) -> u64 {
     match element_type {
         ElementType::F64 => value.to_bits(),
         ElementType::F32 if !value.is_nan() => u64::from((value as f32).to_bits()),
-        ElementType::F16 | ElementType::Bf16 if !value.is_nan() => {
+        ElementType::Bf16 if !value.is_nan() => {
+            // The upper half of an f32; the carry of rounding runs into the exponent as it should.
+            let bits = (value as f32).to_bits();
+            u64::from((bits + 0x7fff + (bits >> 16 & 1)) >> 16)
+        }
+        ElementType::F16 if !value.is_nan() => {
             Format::of(element_type).map_or(0, |format| format.encode(f64::from(value as f32)))
         }
         ElementType::F8E8M0FNU => encode_e8m0(value),
@@ -234,6 +239,7 @@ pub fn decode_float(element_type: ElementType, bits: u64) -> f64 {
     match element_type {
         ElementType::F64 => f64::from_bits(bits),
         ElementType::F32 if bits & 0x7f80_0000 != 0x7f80_0000 => f64::from(f32::from_bits(bits as u32)),
+        ElementType::Bf16 if bits & 0x7f80 != 0x7f80 => f64::from(f32::from_bits((bits as u32) << 16)),
         ElementType::F8E8M0FNU => decode_e8m0(bits),
         _ => Format::of(element_type).map_or(0.0, |format| format.decode(bits)),
     }
@@ -244,6 +250,17 @@ pub fn max_finite(element_type: ElementType) -> f64 {
     match element_type {
         ElementType::F8E8M0FNU => decode_e8m0(E8M0_NAN - 1),
         _ => Format::of(element_type).map_or(0.0, |format| format.decode(format.max_finite())),
+    }
+}
+
+/// Whether `bits` are a finite value of a float type.
+pub(crate) fn is_finite(element_type: ElementType, bits: u64) -> bool {
+    match Format::of(element_type) {
+        Some(format) => {
+            let is_only_nan = format.specials == Specials::NanMinusZero && bits == format.sign_bit();
+            bits & format.magnitude_mask() <= format.max_finite() && !is_only_nan
+        }
+        None => bits != E8M0_NAN,
     }
 }
 
@@ -292,6 +309,7 @@ mod tests {
         for element_type in float_types().filter(|t| t.bits() <= 16) {
             for bits in 0..1u64 << element_type.bits() {
                 let value = decode_float(element_type, bits);
+                assert_eq!(is_finite(element_type, bits), value.is_finite(), "{element_type:?} {bits:#x}");
                 assert_eq!(encode_float(element_type, value), bits, "{element_type:?} {bits:#x} {value}");
             }
         }
@@ -327,7 +345,7 @@ mod tests {
             (T::F16, 65519.0, 0x7bff),
             (T::F16, 65520.0, 0x7c00),
             // Rounded to f32 first, which makes it a tie.
-            (T::F16, 1.000_488_281_250_000_001, 0x3c00),
+            (T::F16, 1.000_488_281_25, 0x3c00),
             (T::F16, f64::from_bits(0x3ff0_0200_0000_0001), 0x3c00),
             (T::Bf16, 1.0, 0x3f80),
             (T::F8E4M3FN, 464.0, 0x7e),

@@ -73,8 +73,25 @@ fn shift_exact(value: u128, shift: u32) -> Option<u128> {
     (shift <= value.leading_zeros()).then(|| value << shift)
 }
 
+/// `mantissa * 5^power` if 64 bits hold it: always so for a float that is not far from 1.
+fn small_product(mantissa: u64, power: i32) -> Option<u64> {
+    let fives = *POWERS_OF_FIVE.get(usize::try_from(power).ok()?)?;
+    mantissa.checked_mul(u64::try_from(fives).ok()?)
+}
+
 /// `mantissa * 2^exponent * 10^power` to nearest, ties to even, if 128 bits are enough.
 fn scale(mantissa: u64, exponent: i32, power: i32) -> Option<u128> {
+    if let Some(product) = small_product(mantissa, power) {
+        let shift = (exponent + power).unsigned_abs();
+        if exponent + power < 0 && shift < 64 {
+            let half = 1u64 << (shift - 1);
+            let rest = product & (half + (half - 1));
+            let quotient = product >> shift;
+            return Some(u128::from(
+                quotient + u64::from(rest > half || (rest == half && quotient & 1 == 1)),
+            ));
+        }
+    }
     let mantissa = u128::from(mantissa);
     let fives = *POWERS_OF_FIVE.get(power.unsigned_abs() as usize)?;
     let shift = exponent + power;
@@ -98,14 +115,13 @@ fn leading_digits(value: f64, count: u32) -> Option<Decimal> {
     let (mantissa, binary_exponent) = (mantissa >> zeros, binary_exponent + zeros as i32);
     let log2 = binary_exponent + 63 - mantissa.leading_zeros() as i32;
     // log10(2) * 2^18, rounded down: at most one below the decimal exponent, never above it.
-    let mut exponent = (log2 * 78913) >> 18;
+    let least = (log2 * 78913) >> 18;
     let limit = POWERS_OF_TEN[count as usize];
-    for _ in 0..2 {
+    for exponent in [least, least + 1] {
         let digits = scale(mantissa, binary_exponent, count as i32 - 1 - exponent)?;
         if digits < u128::from(limit) {
             return Some(Decimal { digits: digits as u64, exponent });
         }
-        exponent += 1;
     }
     None
 }
@@ -144,14 +160,44 @@ fn write_small_integer(out: &mut Vec<u8>, magnitude: f64, digits: u32) -> bool {
     is_small
 }
 
-/// Lays out digits as `%g` does: trailing zeros dropped; an exponent if it is below -4 or at least `precision`.
+/// Digits of a double that the arithmetic gives are at most [`MAX_FAST_DIGITS`]; with zeros, a dot and an exponent
+/// they fit this.
+const MAX_LAYOUT: usize = 32;
+
+/// Appends digits laid out as `%g` does: trailing zeros dropped; an exponent if it is below -4 or at least
+/// `precision`.
 fn write_decimal(out: &mut Vec<u8>, decimal: Decimal, precision: u32) {
     let mut buffer = itoa::Buffer::new();
     let all = buffer.format(decimal.digits).as_bytes();
     let significant = all.iter().rposition(|digit| *digit != b'0').map_or(1, |last| last + 1);
-    lay_out(out, &all[..significant.min(all.len())], decimal.exponent, precision);
+    let digits = all.get(..significant).unwrap_or(all);
+    let exponent = decimal.exponent;
+    if exponent < -4 || exponent >= precision as i32 {
+        return lay_out(out, digits, exponent, precision);
+    }
+    // The common layouts in one piece.
+    let mut text = [b'0'; MAX_LAYOUT];
+    let length = if exponent < 0 {
+        let zeros = 1 + exponent.unsigned_abs() as usize;
+        text[1] = b'.';
+        text[zeros..zeros + digits.len()].copy_from_slice(digits);
+        zeros + digits.len()
+    } else {
+        let whole = exponent as usize + 1;
+        if digits.len() <= whole {
+            text[..digits.len()].copy_from_slice(digits);
+            whole
+        } else {
+            text[..whole].copy_from_slice(&digits[..whole]);
+            text[whole] = b'.';
+            text[whole + 1..=digits.len()].copy_from_slice(&digits[whole..]);
+            digits.len() + 1
+        }
+    };
+    out.extend_from_slice(&text[..length]);
 }
 
+/// Appends any number of digits laid out as `%g` does.
 fn lay_out(out: &mut Vec<u8>, digits: &[u8], exponent: i32, precision: u32) {
     if exponent < -4 || i64::from(exponent) >= i64::from(precision) {
         out.extend_from_slice(&digits[..1]);
@@ -239,49 +285,90 @@ fn reads_back_as_f32(decimal: Decimal, precision: u32, value: f64) -> Option<boo
     Some(f64::from(double as f32) == value)
 }
 
-/// Appends a finite `f32` or `f64`: with few digits if these read back to the same value, else with many.
-fn write_shortest(out: &mut Vec<u8>, value: f64, few: u32, many: u32, is_f32: bool) {
-    let magnitude = value.abs();
-    if magnitude == 0.0 || !magnitude.is_finite() {
-        return write_general(out, value, few as usize);
-    }
-    if value.is_sign_negative() {
-        out.push(b'-');
-    }
-    if write_small_integer(out, magnitude, few) {
-        return;
-    }
-    let start = out.len();
-    let reads_back = match leading_digits(magnitude, few) {
-        Some(decimal) => {
-            let known = if is_f32 {
-                reads_back_as_f32(decimal, few, magnitude)
-            } else {
-                nearest_double(decimal, few).map(|double| double == magnitude)
-            };
-            if known == Some(false) {
-                Some(false)
-            } else {
-                write_decimal(out, decimal, few);
-                known
-            }
+/// How `f32` and `f64` are printed: with few digits if these read back to the same value, else with many.
+struct Shortest {
+    few: u32,
+    many: u32,
+    /// 10^(many - few)
+    unit: u64,
+    /// Numbers of `many` digits that a value's `few` digits can stand for differ from them by no more than this:
+    /// half of the distance between neighbouring floats, 2^-24 or 2^-53 of the value, and the rounding.
+    tolerance: u64,
+    smallest_normal: f64,
+    is_f32: bool,
+}
+
+const F32: Shortest = Shortest {
+    few: 6,
+    many: 9,
+    unit: 1000,
+    tolerance: 61,
+    smallest_normal: f32::MIN_POSITIVE as f64,
+    is_f32: true,
+};
+
+const F64: Shortest = Shortest {
+    few: 15,
+    many: 17,
+    unit: 100,
+    tolerance: 13,
+    smallest_normal: f64::MIN_POSITIVE,
+    is_f32: false,
+};
+
+impl Shortest {
+    fn write(&self, out: &mut Vec<u8>, value: f64) {
+        let magnitude = value.abs();
+        if magnitude == 0.0 || !magnitude.is_finite() {
+            return write_general(out, value, self.few as usize);
         }
-        None => {
-            write_slowly(out, magnitude, few);
-            None
+        if value.is_sign_negative() {
+            out.push(b'-');
         }
-    };
-    let reads_back = reads_back.unwrap_or_else(|| {
+        if write_small_integer(out, magnitude, self.few) {
+            return;
+        }
+        if magnitude < self.smallest_normal {
+            return self.write_slowly(out, magnitude);
+        }
+        let Some(wide) = leading_digits(magnitude, self.many) else {
+            return self.write_slowly(out, magnitude);
+        };
+        let rest = wide.digits % self.unit;
+        if rest > self.tolerance && self.unit - rest > self.tolerance {
+            return write_decimal(out, wide, self.many);
+        }
+        // So near to fewer digits, rounding the wide ones is rounding the value.
+        let mut narrow = Decimal { digits: (wide.digits + self.tolerance) / self.unit, ..wide };
+        if narrow.digits == POWERS_OF_TEN[self.few as usize] {
+            narrow = Decimal { digits: narrow.digits / 10, exponent: narrow.exponent + 1 };
+        }
+        let reads_back = if self.is_f32 {
+            reads_back_as_f32(narrow, self.few, magnitude)
+        } else {
+            nearest_double(narrow, self.few).map(|double| double == magnitude)
+        };
+        match reads_back {
+            Some(true) => write_decimal(out, narrow, self.few),
+            Some(false) => write_decimal(out, wide, self.many),
+            None => self.write_slowly(out, magnitude),
+        }
+    }
+
+    /// By what the rule says: print, read back, print again.
+    fn write_slowly(&self, out: &mut Vec<u8>, magnitude: f64) {
+        let start = out.len();
+        write_general(out, magnitude, self.few as usize);
         let text = std::str::from_utf8(&out[start..]).unwrap_or("");
-        if is_f32 {
+        let reads_back = if self.is_f32 {
             text.parse::<f32>().is_ok_and(|float| f64::from(float) == magnitude)
         } else {
             text.parse::<f64>().is_ok_and(|double| double == magnitude)
+        };
+        if !reads_back {
+            out.truncate(start);
+            write_general(out, magnitude, self.many as usize);
         }
-    });
-    if !reads_back {
-        out.truncate(start);
-        write_general(out, magnitude, many as usize);
     }
 }
 
@@ -310,8 +397,8 @@ pub(crate) fn write_float(out: &mut Vec<u8>, element_type: ElementType, bits: u6
                 let _ = write!(out, "(0x{payload:x})");
             }
         }
-        ElementType::F32 => write_shortest(out, value, 6, 9, true),
-        ElementType::F64 => write_shortest(out, value, 15, 17, false),
+        ElementType::F32 => F32.write(out, value),
+        ElementType::F64 => F64.write(out, value),
         _ => write_general(out, value, fixed_digits(element_type)),
     }
 }
@@ -425,6 +512,32 @@ mod tests {
         ];
         for &(element_type, bits, expected) in cases {
             assert_eq!(float(element_type, bits), expected, "{element_type:?} {bits:#x}");
+        }
+    }
+
+    #[test]
+    fn the_short_way_is_the_rule() {
+        let mut state = 3u64;
+        for round in 0..200_000u32 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Any bits, and decimals of some digits, which are near the limit of what few digits can say.
+            let digits = (state >> 20) % 10u64.pow(round % 17 + 1);
+            let power = EXACT_POWERS[(state % 20) as usize];
+            for value in [f64::from_bits(state & !(1 << 63)), digits as f64 / power, digits as f64 * power] {
+                if !value.is_finite() || value == 0.0 {
+                    continue;
+                }
+                let mut slow = Vec::new();
+                F64.write_slowly(&mut slow, value);
+                assert_eq!(float(ElementType::F64, value.to_bits()).as_bytes(), slow, "{value:e}");
+                let single = value as f32;
+                if single.is_finite() && single != 0.0 {
+                    let mut slow = Vec::new();
+                    F32.write_slowly(&mut slow, f64::from(single));
+                    let text = float(ElementType::F32, u64::from(single.to_bits()));
+                    assert_eq!(text.as_bytes(), slow, "{single:e}");
+                }
+            }
         }
     }
 

@@ -5,8 +5,8 @@ mod format;
 mod general;
 
 pub(crate) use decimal::{Scanned, scan_number};
-pub(crate) use format::round_nan_to_f32;
 pub use format::{decode_float, encode_float, max_finite, nan_payload, nan_with_payload};
+pub(crate) use format::{is_finite, round_nan_to_f32};
 pub(crate) use general::{write_float, write_general};
 
 /// Powers of ten that are exact in a double.

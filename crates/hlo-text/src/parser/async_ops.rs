@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{
     Attr, AttrKey, AttrValue, COMMON_ATTRIBUTES, ComputationId, Instruction, InstructionId, Opcode,
-    PoolRange, ShapeId,
+    OperandFormat, PoolRange, ShapeId,
 };
 
 use super::ParseResult;
@@ -33,11 +33,16 @@ pub(crate) fn sugar(word: &str) -> Option<(Opcode, Opcode)> {
     })
 }
 
+/// Whether `X-start` can be read for this X.
+pub(crate) fn has_async_sugar(wrapped: Opcode) -> bool {
+    !NATIVE.contains(&wrapped) && wrapped.operand_format() == OperandFormat::Operands
+}
+
 impl Builder<'_> {
     /// Builds the hidden computation of `X-start(...)` and makes `frame` an `async-start` that calls it.
     pub(super) fn wrap_async(&mut self, frame: &Frame, wrapped: Opcode) -> ParseResult<()> {
         let (parameters, result) = self.async_start_form(frame)?;
-        if wrapped.operand_format() != crate::ir::OperandFormat::Operands {
+        if wrapped.operand_format() != OperandFormat::Operands {
             let message = format!("`{wrapped}` has no operands, so it cannot be asynchronous");
             return self.error(Code::BadAsync, frame.after, message);
         }
@@ -62,7 +67,7 @@ impl Builder<'_> {
             };
             let id = self.push_instruction(parameter, frame.opcode_at);
             if let Some(scope) = self.scope_mut() {
-                scope.parameters.push((number as i64, id, frame.opcode_at));
+                scope.add_parameter(number as i64, id, frame.opcode_at);
             }
             self.operands.push(id);
         }
@@ -112,6 +117,13 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// The shapes in `((parameters...), result, ...)` of an update.
+    fn update_form(&self, frame: &Frame) -> Option<&[ShapeId]> {
+        let elements = self.module.shape(frame.shape?).as_tuple()?;
+        let [parameters, _, ..] = elements else { return None };
+        self.module.shape(*parameters).as_tuple()
+    }
+
     /// Parameter shapes and result shape of a start's shape `((parameters...), result, ...)`.
     fn async_start_form(&self, frame: &Frame) -> ParseResult<(Vec<ShapeId>, ShapeId)> {
         let elements = frame.shape.and_then(|shape| self.module.shape(shape).as_tuple());
@@ -122,7 +134,7 @@ impl Builder<'_> {
         }
         Err(Diagnostic::new(
             Code::BadAsync,
-            frame.after,
+            frame.after_operands.unwrap_or(frame.after),
             "the shape of an asynchronous start is `((operand shapes...), result shape, ...)`",
         )
         .also(frame.opcode_at, "for this start")
@@ -143,7 +155,9 @@ impl Builder<'_> {
         let operand = self.operands_of(frame).first().copied();
         let is_open =
             |id| matches!(self.module.instruction(id).opcode, Opcode::AsyncStart | Opcode::AsyncUpdate);
-        let only = self.operands_of(frame).len() == 1;
+        let binds_late =
+            self.operands_of(frame).len() > 1 && frame.word.opcode == Opcode::AsyncUpdate && !self.strict();
+        let only = self.operands_of(frame).len() == 1 || binds_late;
         let Some(operand) = operand.filter(|&id| only && is_open(id)) else {
             let message =
                 format!("the operand of `{}` is an asynchronous start or update", frame.word.opcode);
@@ -152,13 +166,19 @@ impl Builder<'_> {
         if frame.word.opcode == Opcode::AsyncUpdate
             && frame.shape != Some(self.module.instruction(operand).shape)
         {
-            return Err(Diagnostic::new(
-                Code::BadAsync,
-                frame.after,
-                "an update has the shape of its operand",
-            )
-            .also(self.spans[operand.index()], "the operand")
-            .boxed());
+            let message = "an update has the shape of its operand";
+            let error = Diagnostic::new(Code::BadAsync, frame.after_operands.unwrap_or(frame.after), message)
+                .also(self.spans[operand.index()], "the operand");
+            // Newer versions let it differ, since updates can bring operands.
+            if self.strict() || self.update_form(frame).is_none() {
+                return Err(error.boxed());
+            }
+        }
+        if frame.word.opcode == Opcode::AsyncUpdate
+            && (binds_late || frame.shape != Some(self.module.instruction(operand).shape))
+        {
+            let message = "an update that brings operands is of newer XLA versions";
+            self.warnings.push(Diagnostic::new(Code::Dialect, frame.opcode_at, message).warning());
         }
         self.check_against_start(frame, operand)
     }

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::{Code, Diagnostic, Span, did_you_mean, shorten};
 use crate::ir::{
-    Attr, AttrKey, AttrKind, AttrName, AttrValue, COMMON_ATTRIBUTES, ElementType, Opcode, Shape,
+    Attr, AttrKey, AttrKind, AttrName, AttrValue, COMMON_ATTRIBUTES, ElementClass, ElementType,
+    InstructionId, Opcode, Shape, Symbol, words,
 };
 use crate::lexer::{Cursor, Token};
 
@@ -11,8 +12,22 @@ use super::builder::{Builder, CacheKind, Cached, PendingAttr};
 use super::text_cache::{braces_length, text_hash};
 use super::tokens::AttributeToken;
 
+/// The attribute of comparisons that is a part of their type today.
+const COMPARISON_ORDER: &str = "order";
+
 /// Attributes of `X-start` beside those of X.
 const ASYNC_START_ATTRIBUTES: &[AttrKey] = &[AttrKey::AsyncExecutionThread, AttrKey::OutputToOperandAliasing];
+
+/// Attributes of older and newer XLA versions, which are kept as they are: opcode, name, and whose they are.
+const DIALECT_ATTRIBUTES: &[(Option<Opcode>, &str, &str)] = &[
+    (None, "outer_dimension_partitions", "of XLA before 2021, which has it in `backend_config` since"),
+    (Some(Opcode::TopK), "is_stable", "of XLA since 2026"),
+    (Some(Opcode::CollectiveBroadcast), "has_dynamic_root", "of XLA since 2026"),
+    (Some(Opcode::Convolution), "algorithm", "of XLA since 2026"),
+    (Some(Opcode::Dot), "sparsity", "of XLA from 2024 to 2025"),
+    (Some(Opcode::CopyStart), "is_cross_program_prefetch", "of XLA before 2023"),
+    (None, "async_group_id", "of XLA before 2023"),
+];
 
 /// The place of an attribute among those of its instruction, in printing order. `own` is its place in the opcode's
 /// row.
@@ -139,6 +154,9 @@ impl<'s> Builder<'s> {
         span: Span,
     ) -> ParseResult<AttributeToken> {
         let word = cursor.word();
+        if !self.strict() && opcode == Opcode::Compare && word == COMPARISON_ORDER {
+            return self.comparison_order(cursor, span);
+        }
         let message = format!("`{opcode}` has no attribute `{}`", shorten(word));
         let mut error = Diagnostic::new(Code::UnknownAttribute, span, message);
         let own = opcode.info().attributes.iter().map(|row| row.0.name());
@@ -162,10 +180,15 @@ impl<'s> Builder<'s> {
         };
         let raw = self.module.strings.intern(&self.source.as_bytes()[start..end]);
         cursor.seek(end);
-        self.warnings.push(Diagnostic {
-            code: Code::UnknownAttributeKept,
-            ..error.warning().help("it is kept and printed back; `--strict` refuses it")
-        });
+        let known = DIALECT_ATTRIBUTES
+            .iter()
+            .find(|row| row.1 == word && row.0.is_none_or(|of| of == opcode))
+            .map(|row| row.2);
+        let warning = match known {
+            Some(whose) => Diagnostic::new(Code::Dialect, span, format!("`{word}` is {whose}")).warning(),
+            None => Diagnostic { code: Code::UnknownAttributeKept, ..error.warning() },
+        };
+        self.warnings.push(warning.help("it is kept and printed back; `--strict` refuses it"));
         self.push_attribute(
             printing_rank(AttrKey::Unknown, None),
             AttrKey::Unknown,
@@ -173,6 +196,41 @@ impl<'s> Builder<'s> {
             span,
         );
         Ok(AttributeToken::Complete)
+    }
+
+    /// Takes `order=TOTAL` or `order=PARTIAL` of a comparison: the type of the comparison says it today.
+    fn comparison_order(&mut self, cursor: &mut Cursor<'s>, span: Span) -> ParseResult<AttributeToken> {
+        let start = cursor.start();
+        cursor.bump();
+        let total = match (cursor.token(), cursor.text()) {
+            (Token::Ident, "TOTAL") => true,
+            (Token::Ident, "PARTIAL") => false,
+            _ => return Err(cursor.unexpected("`TOTAL` or `PARTIAL`")),
+        };
+        cursor.bump();
+        let text = &self.source.as_bytes()[start..cursor.previous_end()];
+        let text = self.module.strings.intern(text);
+        let message = "`order` of a comparison is how other XLA versions write `type=TOTALORDER`";
+        self.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
+        let is_float =
+            self.frames.last().and_then(|frame| self.operand_shape(frame, 0)).is_some_and(|shape| {
+                let array = self.module.shape(shape).as_array();
+                array.is_some_and(|array| array.element_type.class() == ElementClass::Float)
+            });
+        let key = AttrKey::ComparisonType;
+        if total && is_float {
+            self.check_not_given(key, span)?;
+            let own = Opcode::Compare.info().attributes.iter().position(|row| row.0 == key);
+            let value = AttrValue::Word(words::ComparisonType::FloatTotalOrder.word());
+            self.push_attribute(printing_rank(key, own), key, value, span);
+            self.note_as_read(key, text);
+        }
+        Ok(AttributeToken::Complete)
+    }
+
+    /// Notes how the attribute `key` of the innermost instruction is spelt.
+    fn note_as_read(&mut self, key: AttrKey, text: Symbol) {
+        self.pending_as_read.push((self.frames.len().saturating_sub(1), key, text));
     }
 
     /// Takes key and value of `key`; equal texts are typed once.
@@ -186,9 +244,14 @@ impl<'s> Builder<'s> {
             _ => None,
         };
         let Some(length) = cacheable else {
+            let name_at = cursor.start();
+            let warnings = self.warnings.len();
             cursor.bump();
-            return super::value::parse_attribute_value(cursor, &mut self.context(), key);
+            let value = super::value::parse_attribute_value(cursor, &mut self.context(), key)?;
+            self.note_dialect(cursor, key, name_at, warnings);
+            return Ok(value);
         };
+        let name_at = cursor.start();
         let text = &source[start..start + length];
         let kind = CacheKind(key as u8);
         let hash = text_hash(kind, text);
@@ -200,10 +263,23 @@ impl<'s> Builder<'s> {
         cursor.bump();
         let value = super::value::parse_attribute_value(cursor, &mut self.context(), key)?;
         // What gave a warning gives it each time.
-        if cursor.previous_end() == start + length && self.warnings.len() == warnings {
+        if self.warnings.len() > warnings {
+            self.note_dialect(cursor, key, name_at, warnings);
+        } else if cursor.previous_end() == start + length {
             self.cache.insert(hash, kind, start, length, Cached::Value(value));
         }
         Ok(value)
+    }
+
+    /// Notes the spelling of the attribute just taken, from its name at `start`, if reading it gave a warning that
+    /// it is of another XLA version. Warnings from number `warnings` on are of this attribute.
+    fn note_dialect(&mut self, cursor: &Cursor<'s>, key: AttrKey, start: usize, warnings: usize) {
+        let mut new = self.warnings[warnings..].iter();
+        if new.any(|warning| warning.code == Code::Dialect) {
+            let text = &self.source.as_bytes()[start..cursor.previous_end()];
+            let text = self.module.strings.intern(text);
+            self.note_as_read(key, text);
+        }
     }
 
     /// Takes `metadata={...}`.
@@ -238,6 +314,8 @@ impl<'s> Builder<'s> {
     /// Takes `{a, b}` of earlier instructions.
     fn control_predecessors(&mut self, cursor: &mut Cursor<'s>) -> ParseResult<()> {
         cursor.expect(Token::LBrace, "`{` and the names of instructions")?;
+        let mut seen: hashbrown::HashSet<InstructionId, foldhash::fast::FixedState> =
+            hashbrown::HashSet::with_hasher(crate::ir::HASHER);
         loop {
             if !matches!(cursor.token(), Token::Name | Token::Ident) {
                 return Err(cursor.unexpected("the name of an instruction"));
@@ -254,7 +332,7 @@ impl<'s> Builder<'s> {
             };
             cursor.bump();
             if let Some(frame) = self.frames.last_mut()
-                && !frame.control_predecessors.contains(&id)
+                && seen.insert(id)
             {
                 frame.control_predecessors.push(id);
             }

@@ -9,15 +9,14 @@ use hashbrown::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
-    Attr, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId, MetadataId,
-    Module, Opcode, PoolRange, ShapeId, Symbol,
+    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId,
+    MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
 };
-use crate::lexer::{Cursor, Token};
+use crate::lexer::Cursor;
 
 use super::shape::parse_shape;
 use super::text_cache::{TextCache, shape_length, text_hash};
 use super::tokens::OpcodeWord;
-use super::uniquer::NameUniquer;
 use super::{Dialect, ParseResult, ValueContext};
 
 /// A builder that the token source and the grammar's actions share; they take turns.
@@ -104,16 +103,32 @@ pub(super) struct Scope {
     name_span: Span,
     is_entry: bool,
     inline: bool,
+    /// Whether it stands within another one, whose names it hides.
+    shadows: bool,
     /// Instructions below this index are not visible here.
     first_instruction: usize,
     pub(super) instructions: Vec<InstructionId>,
-    pub(super) parameters: Vec<(i64, InstructionId, Span)>,
+    parameters: Vec<(i64, InstructionId, Span)>,
+    /// The highest of their numbers, -1 without any.
+    highest_parameter: i64,
+    /// Their numbers, made when one comes that is not the highest.
+    parameter_numbers: Option<HashMap<i64, Span, foldhash::fast::FixedState>>,
     root: Option<(InstructionId, Span)>,
     signature: Option<(ShapeId, Span)>,
-    /// Names of an inline computation, with what they meant before.
+    /// Names of a computation within another, with what they meant before.
     shadowed: Vec<(Symbol, Option<InstructionId>)>,
     /// Where this computation's instructions begin on the frame stack.
     frames: usize,
+}
+
+impl Scope {
+    pub(super) fn add_parameter(&mut self, number: i64, id: InstructionId, span: Span) {
+        self.parameters.push((number, id, span));
+        self.highest_parameter = self.highest_parameter.max(number);
+        if let Some(numbers) = &mut self.parameter_numbers {
+            numbers.insert(number, span);
+        }
+    }
 }
 
 /// A computation that has been named but not defined yet.
@@ -147,6 +162,7 @@ pub(super) enum Cached {
 pub(crate) struct Builder<'s> {
     pub(super) source: &'s str,
     pub(super) dialect: Dialect,
+    pub(super) nesting: super::Nesting,
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
     error: Option<Box<Diagnostic>>,
@@ -159,12 +175,16 @@ pub(crate) struct Builder<'s> {
     definitions: Vec<Option<InstructionId>>,
     /// Names whose definitions were faulty: using them is no second fault.
     poisoned: hashbrown::HashSet<Symbol, foldhash::fast::FixedState>,
+    /// Whether a fault has been reported: instructions may be missing then, so computations are not checked.
+    recovered: bool,
+    /// The name of the instruction read last.
+    defining: Option<Symbol>,
     scopes: Vec<Scope>,
     pub(super) frames: Vec<Frame>,
     pub(super) operands: Vec<InstructionId>,
     pub(super) attributes: Vec<PendingAttr>,
     /// Names `opcode.anon`; made when the first nested instruction needs one.
-    nested_names: Option<NameUniquer>,
+    nested_names: Option<crate::ir::NameSet>,
     pub(super) pending_number: (i64, Span),
     pub(super) pending_literal: Option<LiteralId>,
     last_after_operands: Span,
@@ -186,6 +206,11 @@ pub(crate) struct Builder<'s> {
     /// Where each instruction is in the text.
     pub(super) spans: Vec<Span>,
     pub(super) async_starts: Vec<InstructionId>,
+    /// Spellings of attributes that are printed otherwise, of instructions in the making: how many frames enclose
+    /// the instruction's, the attribute, its text.
+    pub(super) pending_as_read: Vec<(usize, AttrKey, Symbol)>,
+    /// What `%t#0` stands for, each made once.
+    tuple_elements: HashMap<(InstructionId, i64), InstructionId, foldhash::fast::FixedState>,
 }
 
 impl<'s> Builder<'s> {
@@ -199,9 +224,11 @@ impl<'s> Builder<'s> {
         module.operand_pool.reserve(lines * 2);
         module.attribute_pool.reserve(lines);
         module.name = module.strings.intern(b"");
+        module.reads_back = dialect == Dialect::Lenient;
         Self {
             source,
             dialect,
+            nesting: super::Nesting::SHALLOW,
             module,
             warnings: Vec::new(),
             error: None,
@@ -210,6 +237,8 @@ impl<'s> Builder<'s> {
             cache: TextCache::new(),
             definitions: Vec::with_capacity(lines),
             poisoned: hashbrown::HashSet::with_hasher(HASHER),
+            recovered: false,
+            defining: None,
             scopes: Vec::new(),
             frames: Vec::new(),
             operands: Vec::new(),
@@ -231,6 +260,8 @@ impl<'s> Builder<'s> {
             depth: 0,
             spans: Vec::with_capacity(lines),
             async_starts: Vec::new(),
+            pending_as_read: Vec::new(),
+            tuple_elements: HashMap::with_hasher(HASHER),
         }
     }
 
@@ -275,6 +306,14 @@ impl<'s> Builder<'s> {
         self.module.strings.intern(name.as_bytes())
     }
 
+    /// The same of a name that is being defined: if its definition turns out to be faulty, uses are not.
+    #[inline]
+    pub(crate) fn intern_definition(&mut self, name: &str) -> Symbol {
+        let symbol = self.intern_name(name);
+        self.defining = Some(symbol);
+        symbol
+    }
+
     /// The span of the name `symbol` whose token begins at `at`.
     pub(super) fn name_span(&self, symbol: Symbol, at: u32) -> Span {
         let sign = u32::from(self.source.as_bytes().get(at as usize) == Some(&b'%'));
@@ -308,20 +347,25 @@ impl<'s> Builder<'s> {
         let span = cursor.span();
         let number = cursor.int()?;
         if number < 0 {
-            // XLA says it one token later, too: behind the parenthesis.
-            let mut after = cursor.clone();
-            after.eat(Token::RParen);
+            // XLA says it one token later.
             let message = "a parameter number must not be negative";
-            return Err(Diagnostic::new(Code::BadParameter, after.span(), message)
+            return Err(Diagnostic::new(Code::BadParameter, cursor.span(), message)
                 .also(span, "this one")
                 .boxed());
         }
         self.pending_number = (number, span);
-        let duplicate = self.scopes.last().and_then(|scope| {
-            // Numbers nearly always count up, so look from the end.
-            scope.parameters.iter().rev().find(|parameter| parameter.0 == number)
+        let duplicate = self.scopes.last_mut().and_then(|scope| {
+            // Numbers nearly always count up.
+            if number > scope.highest_parameter {
+                return None;
+            }
+            let parameters = &scope.parameters;
+            let numbers = scope
+                .parameter_numbers
+                .get_or_insert_with(|| parameters.iter().map(|&(number, _, span)| (number, span)).collect());
+            numbers.get(&number).copied()
         });
-        if let Some(&(_, _, first)) = duplicate {
+        if let Some(first) = duplicate {
             return Err(Diagnostic::new(
                 Code::BadParameter,
                 cursor.span(),
@@ -451,14 +495,30 @@ impl<'s> Builder<'s> {
             name_span,
             is_entry,
             inline,
+            shadows: inline,
             first_instruction: self.module.instructions.len(),
             instructions: Vec::new(),
             parameters: Vec::new(),
+            highest_parameter: -1,
+            parameter_numbers: None,
             root: None,
             signature: self.signature.take(),
             shadowed: Vec::new(),
             frames: self.frames.len(),
         });
+    }
+
+    /// A computation within the body of another: only its place is special.
+    pub(crate) fn open_inner_computation(&mut self, name: Symbol, name_at: u32) {
+        let span = self.name_span(name, name_at);
+        let message = "a computation within another one is of older XLA versions";
+        self.warnings.push(
+            Diagnostic::new(Code::Dialect, span, message).help("write it before the other one").warning(),
+        );
+        self.open_computation(false, name_at, name, name_at);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.shadows = true;
+        }
     }
 
     pub(crate) fn open_inline(&mut self, at: u32) {
@@ -479,7 +539,7 @@ impl<'s> Builder<'s> {
             return;
         }
         let Some(scope) = self.scopes.pop() else { return };
-        if scope.inline {
+        if scope.shadows {
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;
             }
@@ -495,6 +555,10 @@ impl<'s> Builder<'s> {
         let root = match (scope.root, scope.instructions.last()) {
             (Some((root, _)), _) => root,
             (None, Some(&last)) => last,
+            (None, None) if self.recovered => {
+                self.computation_names.insert(scope.name, (scope.id, scope.name_span));
+                return Ok(scope.id);
+            }
             (None, None) => {
                 return Err(Diagnostic::new(
                     Code::UnexpectedToken,
@@ -506,14 +570,14 @@ impl<'s> Builder<'s> {
         };
         scope.parameters.sort_by_key(|parameter| parameter.0);
         for (expected, &(number, _, span)) in scope.parameters.iter().enumerate() {
-            if number != expected as i64 {
+            if number != expected as i64 && !self.recovered {
                 let message = format!("parameter {number} is defined, but parameter {expected} is not");
                 return Err(Diagnostic::new(Code::BadParameter, span, message)
                     .help("the parameters of a computation are numbered 0, 1, 2 and so on without a gap")
                     .boxed());
             }
         }
-        if let Some((declared, span)) = scope.signature {
+        if let Some((declared, span)) = scope.signature.filter(|_| !self.recovered) {
             let actual = self.module.instruction(root).shape;
             if !self.module.shapes.compatible(declared, actual) {
                 let text = |shape| crate::printer::shape::shape_text(&self.module, shape, false);
@@ -682,8 +746,16 @@ impl<'s> Builder<'s> {
         }
     }
 
-    pub(crate) fn open_nested(&mut self, shape: Option<ShapeId>, word: OpcodeWord, at: u32, paren_at: u32) {
-        self.begin(None, Span { start: at, end: paren_at }, None);
+    /// `start` is where the operand begins, with its shape if it has one.
+    pub(crate) fn open_nested(
+        &mut self,
+        shape: Option<ShapeId>,
+        word: OpcodeWord,
+        at: u32,
+        paren_at: u32,
+        start: u32,
+    ) {
+        self.begin(None, Span { start, end: paren_at }, None);
         self.open_operands(shape, word, at, paren_at);
         if self.single_instruction && shape.is_some() {
             // XLA reads the opcode as the name of a parameter first.
@@ -707,9 +779,9 @@ impl<'s> Builder<'s> {
         if self.definitions.len() <= name.index() {
             self.definitions.resize(self.module.strings.len().max(name.index() + 1), None);
         }
-        let before = std::mem::replace(&mut self.definitions[name.index()], Some(id));
+        let before = self.definitions[name.index()].replace(id);
         if let Some(scope) = self.scopes.last_mut()
-            && scope.inline
+            && scope.shadows
         {
             scope.shadowed.push((name, before));
         }
@@ -726,6 +798,79 @@ impl<'s> Builder<'s> {
                 return self.wrong_operand_shape(declared, id, shape_at, at, name);
             }
         }
+        self.operands.push(id);
+    }
+
+    /// The operand `name#index`: a get-tuple-element that is not written on its own.
+    pub(crate) fn tuple_element(&mut self, name: Symbol, at: u32, index: i64, index_at: u32) {
+        let Some(id) = self.lookup(name) else {
+            return self.unknown_operand(None, name, at);
+        };
+        let span = Span { start: at, end: index_at };
+        let message = "`name#index` for an element of a tuple is of newer XLA versions";
+        self.warnings.push(
+            Diagnostic::new(Code::Dialect, span, message)
+                .help("it becomes a `get-tuple-element` of its own")
+                .warning(),
+        );
+        self.operands.push(id);
+        self.inner_tuple_element(index, index_at);
+    }
+
+    /// The last operand, `name#index`, has been declared as `shape`.
+    pub(crate) fn declared_tuple_element(&mut self, shape: ShapeId, shape_at: u32, at: u32) {
+        if self.has_failed() {
+            return;
+        }
+        let Some(&id) = self.operands.last() else { return };
+        if !self.module.shapes.compatible(shape, self.module.instruction(id).shape) {
+            let name = self.module.instruction(id).name;
+            self.wrong_operand_shape(shape, id, shape_at, at, name);
+        }
+    }
+
+    /// The last operand becomes its element `index`.
+    pub(crate) fn inner_tuple_element(&mut self, index: i64, index_at: u32) {
+        if self.has_failed() {
+            return;
+        }
+        let Some(tuple) = self.operands.pop() else { return };
+        if let Some(&known) = self.tuple_elements.get(&(tuple, index)) {
+            return self.operands.push(known);
+        }
+        let span = Span { start: index_at, end: index_at + 1 };
+        let elements = self.module.shape_of(tuple).as_tuple();
+        let element = elements.and_then(|elements| elements.get(usize::try_from(index).ok()?));
+        let Some(&shape) = element else {
+            let text =
+                crate::printer::shape::shape_text(&self.module, self.module.instruction(tuple).shape, false);
+            let message = format!("there is no element {index} in `{text}`");
+            let error = Diagnostic::new(Code::OutOfRange, span, message);
+            return self.fail(error.also(self.spans[tuple.index()], "defined here").boxed());
+        };
+        let operands = self.module.operand_pool.len();
+        self.module.operand_pool.push(tuple);
+        let attributes = self.module.attribute_pool.len();
+        self.module.attribute_pool.push(Attr { key: AttrKey::Index, value: AttrValue::Int(index) });
+        let name = self.nested_name(Opcode::GetTupleElement);
+        let id = self.push_instruction(
+            Instruction {
+                name,
+                shape,
+                operands: PoolRange::new(operands, 1),
+                attributes: PoolRange::new(attributes, 1),
+                metadata: None,
+                parent: ComputationId::from_index(0),
+                literal: None,
+                parameter_number: 0,
+                opcode: Opcode::GetTupleElement,
+                has_control_predecessors: false,
+                removed: false,
+            },
+            span,
+        );
+        self.define(name, id);
+        self.tuple_elements.insert((tuple, index), id);
         self.operands.push(id);
     }
 
@@ -762,12 +907,6 @@ impl<'s> Builder<'s> {
                     self.fail(error.help("write the shape before the name: `f32[2] x`").boxed());
                 }
             };
-        }
-        if self.poisoned.contains(&name) {
-            // The fault has been reported where it is; this instruction can't be built either.
-            if let Some(own) = self.frames.last().and_then(|frame| frame.name) {
-                self.poisoned.insert(own);
-            }
         }
         let text = self.module.strings.name(name).to_owned();
         let mut error =
@@ -809,7 +948,7 @@ impl<'s> Builder<'s> {
         );
         self.define(name, id);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.parameters.push((number as i64, id, span));
+            scope.add_parameter(number as i64, id, span);
         }
         if push {
             self.operands.push(id);
@@ -872,22 +1011,22 @@ impl<'s> Builder<'s> {
 
     /// The name of a nested instruction.
     pub(super) fn nested_name(&mut self, opcode: Opcode) -> Symbol {
-        if self.nested_names.is_none() {
-            let mut uniquer = NameUniquer::new();
+        let names = self.nested_names.get_or_insert_with(|| {
+            let mut names = crate::ir::NameSet::default();
             for instruction in &self.module.instructions {
-                uniquer.unique(self.module.strings.name(instruction.name));
+                let text = self.module.strings.name(instruction.name).to_owned();
+                names.unique(&text, &mut self.module.strings);
             }
-            self.nested_names = Some(uniquer);
-        }
-        let uniquer = self.nested_names.get_or_insert_with(NameUniquer::new);
-        let name = uniquer.unique(&format!("{}.anon", opcode.name()));
-        self.module.strings.intern(name.as_bytes())
+            names
+        });
+        names.unique(&format!("{}.anon", opcode.name()), &mut self.module.strings)
     }
 
     /// Enters an explicit name in the table of nested names.
     pub(super) fn note_name(&mut self, name: Symbol) {
-        if let Some(uniquer) = &mut self.nested_names {
-            uniquer.unique(self.module.strings.name(name));
+        if let Some(names) = &mut self.nested_names {
+            let text = self.module.strings.name(name).to_owned();
+            names.unique(&text, &mut self.module.strings);
         }
     }
 
@@ -911,12 +1050,14 @@ impl<'s> Builder<'s> {
     /// After a fault: forgets instructions in the making and inline computations, so that parsing can go on in
     /// the outermost open computation, or between computations.
     pub(crate) fn recover(&mut self) {
+        self.recovered = true;
+        self.poisoned.extend(self.defining.take());
         if let Some(frame) = self.frames.first()
             && let Some(name) = frame.name
         {
             self.poisoned.insert(name);
         }
-        while self.scopes.last().is_some_and(|scope| scope.inline) {
+        while self.scopes.last().is_some_and(|scope| scope.shadows) {
             let Some(scope) = self.scopes.pop() else { break };
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;
@@ -928,6 +1069,7 @@ impl<'s> Builder<'s> {
         self.attributes.clear();
         self.called.clear();
         self.called_keys.clear();
+        self.pending_as_read.clear();
         self.signature = None;
     }
 
@@ -942,11 +1084,22 @@ impl<'s> Builder<'s> {
         self.frames.clear();
     }
 
-    /// The computations that were named but never defined, in text order.
-    pub(crate) fn undefined_computations(&self) -> Vec<Box<Diagnostic>> {
+    /// Notes that the definition of `name` is faulty.
+    pub(super) fn poison(&mut self, name: Symbol) {
+        self.poisoned.insert(name);
+    }
+
+    /// Whether using `name` is the consequence of a fault that has been reported.
+    pub(crate) fn is_poisoned(&self, name: &str) -> bool {
+        self.module.strings.lookup(name.as_bytes()).is_some_and(|symbol| self.poisoned.contains(&symbol))
+    }
+
+    /// The first computations that were named but never defined, in text order.
+    pub(crate) fn undefined_computations(&self) -> Vec<Diagnostic> {
         let mut open: Vec<(&Symbol, &Forward)> = self.forward.iter().collect();
         open.sort_by_key(|(_, forward)| forward.span.start);
-        open.into_iter().map(|(&name, forward)| self.undefined_computation(name, forward.span)).collect()
+        open.truncate(super::DEFAULT_MAX_ERRORS);
+        open.into_iter().map(|(&name, forward)| *self.undefined_computation(name, forward.span)).collect()
     }
 }
 

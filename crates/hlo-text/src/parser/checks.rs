@@ -7,8 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{AttrKey, AttrValue, ElementClass, ElementType, Opcode, Shape, ShapeId, Value, words};
 use crate::shape_inference::{InferRequest, infer_shape};
 
-use super::ParseResult;
 use super::builder::{Builder, Frame};
+use super::{MAX_NESTING_DEPTH, MAX_SHAPE_NODES, ParseResult};
 
 impl Builder<'_> {
     pub(super) fn error<T>(&self, code: Code, span: Span, message: impl Into<String>) -> ParseResult<T> {
@@ -23,8 +23,23 @@ impl Builder<'_> {
             (None, Some(shape)) => shape,
             (None, None) => self.inferred_shape(frame)?,
         };
+        self.check_extent(frame, shape)?;
         self.check_result(frame, shape)?;
         Ok(shape)
+    }
+
+    /// What is not in the text can be larger than the text.
+    fn check_extent(&self, frame: &Frame, shape: ShapeId) -> ParseResult<()> {
+        let extent = self.module.shapes.extent(shape);
+        if extent.depth as usize > MAX_NESTING_DEPTH {
+            let message = format!("the result shape is nested more than {MAX_NESTING_DEPTH} levels deep");
+            return self.error(Code::TooDeep, frame.opcode_at, message);
+        }
+        if extent.nodes > MAX_SHAPE_NODES && frame.shape != Some(shape) {
+            let message = format!("the result shape consists of more than {MAX_SHAPE_NODES} shapes");
+            return self.error(Code::TooLarge, frame.opcode_at, message);
+        }
+        Ok(())
     }
 
     fn inferred_shape(&mut self, frame: &Frame) -> ParseResult<ShapeId> {
@@ -130,7 +145,7 @@ impl Builder<'_> {
             Opcode::DynamicReshape if operands == 0 => {
                 self.error(Code::OperandCount, frame.paren_at, "`dynamic-reshape` takes at least one operand")
             }
-            Opcode::Reduce | Opcode::ReduceWindow if operands % 2 != 0 => {
+            Opcode::Reduce | Opcode::ReduceWindow if !operands.is_multiple_of(2) => {
                 let message = format!(
                     "`{opcode}` takes as many initial values as inputs, but {operands} operands are given"
                 );

@@ -1,21 +1,20 @@
 //! After the last token: what can only be checked on the whole module, and unique names.
 
 use crate::diagnostic::{Code, Diagnostic, Span};
-use crate::ir::{Computation, Module, Symbol};
+use crate::ir::{ComputationId, Module, Symbol};
 
 use super::ParseResult;
-use super::aliasing::check_aliases;
 use super::builder::Builder;
-use super::uniquer::{NameUniquer, is_risky};
+use crate::ir::NameSet;
 
 impl Builder<'_> {
     /// Completes the module.
-    pub(crate) fn finish(&mut self) -> Result<(), Vec<Box<Diagnostic>>> {
+    pub(crate) fn finish(&mut self) -> Result<(), Vec<Diagnostic>> {
         let undefined = self.undefined_computations();
         if !undefined.is_empty() {
             return Err(undefined);
         }
-        self.finish_checked().map_err(|error| vec![error])
+        self.finish_checked().map_err(|error| vec![*error])
     }
 
     fn finish_checked(&mut self) -> ParseResult<()> {
@@ -30,7 +29,7 @@ impl Builder<'_> {
             self.check_call_cycles()?;
         }
         let result = self.module.instruction(self.module.computation(entry).root).shape;
-        check_aliases(&self.module, result, end)?;
+        super::aliasing::check_aliases(&self.module, result, end)?;
         self.finish_async()?;
         super::stack_frames::rebuild_stack_frames(&mut self.module, &self.stack_frames);
         make_names_unique(&mut self.module);
@@ -91,45 +90,27 @@ impl Builder<'_> {
 /// Makes the names of computations, and those of instructions, unique in the order XLA does: computations as they
 /// were finished, their instructions as they were created.
 pub(crate) fn make_names_unique(module: &mut Module) {
-    let names: Vec<Symbol> = module.computation_order.iter().map(|&id| module.computation(id).name).collect();
-    if let Some(unique) = unique_names(module, &names) {
-        for (id, name) in module.computation_order.clone().into_iter().zip(unique) {
-            if let Some(computation) = &mut module.computations[id.index()] {
-                computation.name = name;
-            }
+    let order = std::mem::take(&mut module.computation_order);
+    let mut names: Vec<Symbol> = order.iter().map(|&id| module.computation(id).name).collect();
+    NameSet::unique_in_place(&mut names, &mut module.strings);
+    for (&id, &name) in order.iter().zip(&names) {
+        if let Some(computation) = &mut module.computations[id.index()] {
+            computation.name = name;
         }
     }
-    let instructions: Vec<_> = module
-        .computation_order
-        .iter()
-        .flat_map(|&id| module.computations[id.index()].as_ref().map(instructions_of).unwrap_or_default())
-        .copied()
-        .collect();
-    let names: Vec<Symbol> = instructions.iter().map(|&id| module.instruction(id).name).collect();
-    if let Some(unique) = unique_names(module, &names) {
-        for (id, name) in instructions.into_iter().zip(unique) {
-            module.instructions[id.index()].name = name;
+    let each = |module: &Module, id: ComputationId| module.computation(id).instructions.len();
+    names.clear();
+    names.reserve(order.iter().map(|&id| each(module, id)).sum());
+    for &id in &order {
+        names.extend(module.computation(id).instructions.iter().map(|&id| module.instruction(id).name));
+    }
+    NameSet::unique_in_place(&mut names, &mut module.strings);
+    let mut names = names.into_iter();
+    for &id in &order {
+        let Some(computation) = &module.computations[id.index()] else { continue };
+        for (&instruction, name) in computation.instructions.iter().zip(&mut names) {
+            module.instructions[instruction.index()].name = name;
         }
     }
-}
-
-fn instructions_of(computation: &Computation) -> &[crate::ir::InstructionId] {
-    &computation.instructions
-}
-
-/// The unique names for `names`, `None` if they are unique already.
-fn unique_names(module: &mut Module, names: &[Symbol]) -> Option<Vec<Symbol>> {
-    let mut seen = vec![false; module.strings.len()];
-    let settled = names.iter().all(|&name| {
-        !std::mem::replace(&mut seen[name.index()], true) && !is_risky(module.strings.name(name))
-    });
-    if settled {
-        return None;
-    }
-    let mut uniquer = NameUniquer::new();
-    let unique = names.iter().map(|&name| {
-        let text = uniquer.unique(module.strings.name(name));
-        module.strings.intern(text.as_bytes())
-    });
-    Some(unique.collect())
+    module.computation_order = order;
 }

@@ -46,7 +46,7 @@ pub trait FromText: Sized {
 /// let shape = parse::<Fragment<ShapeId>>("(f32[2,3], s32[])").unwrap();
 /// assert_eq!(shape.to_string(), "(f32[2,3]{1,0}, s32[])");
 ///
-/// let literal = parse::<Fragment<Literal>>("s32[3] {1, 2, 3}").unwrap();
+/// let literal = parse::<Fragment<Literal>>("s32[3]{0} {1, 2, 3}").unwrap();
 /// assert_eq!(literal.to_string(), "{1, 2, 3}");
 ///
 /// let layout: Layout = parse("{1,0:T(8,128)}").unwrap();

@@ -15,11 +15,24 @@ pub(crate) fn legal_name(name: &str) -> Option<String> {
     if name.starts_with("__") && !name.starts_with("__xla_") {
         return Some(format!("a{}", &name[1..]));
     }
-    // The longest type name has 13 bytes.
-    if name.len() <= 13 && ElementType::from_name(name).is_some() {
+    if may_be_type(name.as_bytes()) && ElementType::from_name(name).is_some() {
         return Some(format!("{name}_"));
     }
     None
+}
+
+/// A quick look whether `name` could be that of an element type: they are short, without dots and signs.
+#[inline]
+fn may_be_type(name: &[u8]) -> bool {
+    const LONGEST: usize = "f8e4m3b11fnuz".len();
+    name.len() <= LONGEST && memchr::memchr3(b'.', b'_', b'-', name).is_none()
+}
+
+/// Whether `name` is one of those that [`legal_name`] changes; a quick look first, since hardly any is.
+#[inline]
+fn is_illegal(name: &[u8]) -> bool {
+    (name.starts_with(b"__") || may_be_type(name))
+        && std::str::from_utf8(name).is_ok_and(|name| legal_name(name).is_some())
 }
 
 impl Builder<'_> {
@@ -141,6 +154,9 @@ impl Builder<'_> {
         self.operands.truncate(frame.operands);
         self.attributes.truncate(frame.attributes);
         if let Err(error) = result {
+            if let Some(name) = frame.name {
+                self.poison(name);
+            }
             self.fail(error);
         }
     }
@@ -202,13 +218,16 @@ impl Builder<'_> {
             removed: false,
         };
         let id = self.push_instruction(instruction, frame.name_span);
+        if !self.pending_as_read.is_empty() {
+            self.store_as_read(id);
+        }
         if opcode == Opcode::AsyncStart {
             self.async_starts.push(id);
         }
         if opcode == Opcode::Parameter {
             let (number, span) = self.pending_number;
             if let Some(scope) = self.scope_mut() {
-                scope.parameters.push((number, id, span));
+                scope.add_parameter(number, id, span);
             }
         }
         if !frame.control_predecessors.is_empty() {
@@ -221,8 +240,29 @@ impl Builder<'_> {
         Ok(id)
     }
 
+    /// Keeps the spellings that were noted for the attributes of the instruction `id`, which is complete.
+    fn store_as_read(&mut self, id: InstructionId) {
+        let depth = self.frames.len();
+        let mut noted = std::mem::take(&mut self.pending_as_read);
+        noted.retain(|&(frame, key, text)| {
+            let has_it = match key {
+                AttrKey::Metadata => self.module.instruction(id).metadata.is_some(),
+                _ => self.module.attribute(id, key).is_some(),
+            };
+            if frame == depth && has_it {
+                self.module.as_read.insert((id, key), text);
+            }
+            // What the instruction has dropped is dropped with it.
+            frame < depth
+        });
+        self.pending_as_read = noted;
+    }
+
     fn check_name(&mut self, frame: &Frame) -> ParseResult<()> {
         let Some(name) = frame.name else { return Ok(()) };
+        if !is_illegal(self.module.strings.get(name)) && self.earlier_definition(name).is_none() {
+            return Ok(());
+        }
         let text = self.module.strings.name(name);
         if let Some(legal) = legal_name(text) {
             let message = format!("`{text}` cannot be the name of an instruction");

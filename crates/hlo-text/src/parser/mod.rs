@@ -30,7 +30,6 @@ pub(crate) mod stack_frames;
 mod sub_attribute;
 mod text_cache;
 pub(crate) mod tokens;
-pub(crate) mod uniquer;
 pub(crate) mod value;
 mod word;
 
@@ -38,6 +37,7 @@ use crate::diagnostic::{Code, Diagnostic, Rejected, Span, decode, mistaken};
 use crate::ir::Module;
 use crate::lexer::{Cursor, Keyword, Token};
 
+pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
 use tokens::{Entry, TokenSource};
 
@@ -56,11 +56,36 @@ pub enum Dialect {
     Lenient,
 }
 
-/// How deeply braces, tuple shapes and inline computations may be nested.
-pub const MAX_NESTING_DEPTH: usize = 1000;
+/// How deeply braces, tuple shapes and literals may be nested: their parsers and printers recurse, and must fit on
+/// the 2 MiB stack of a thread, in unoptimized builds, too.
+pub const MAX_NESTING_DEPTH: usize = 250;
 
 /// How deeply instructions may be nested as operands; today's XLA has the same limit.
 pub const MAX_CALL_NESTING: usize = 8192;
+
+/// How deeply inline computations may stand in each other.
+pub const MAX_BODY_NESTING: usize = 1000;
+
+/// How deep a text may be. The generated parser recurses, so the limits go with a stack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nesting {
+    pub(crate) calls: usize,
+    pub(crate) bodies: usize,
+}
+
+impl Nesting {
+    /// Fits on any thread's stack, in unoptimized builds, too.
+    pub(crate) const SHALLOW: Self = Self { calls: 200, bodies: 100 };
+    /// Needs [`DEEP_STACK_BYTES`].
+    pub(crate) const DEEP: Self = Self { calls: MAX_CALL_NESTING, bodies: MAX_BODY_NESTING };
+}
+
+/// The stack for texts that are nested deeper than [`Nesting::SHALLOW`].
+const DEEP_STACK_BYTES: usize = 256 << 20;
+
+/// How many shapes an inferred shape may consist of: a tuple that has the one before twice, and so on, would
+/// have shapes without end.
+pub const MAX_SHAPE_NODES: u32 = 1 << 20;
 
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
@@ -134,7 +159,35 @@ pub fn parse_module(text: &str, options: &ParseOptions) -> Result<Parsed, Vec<Di
         let message = format!("the text has {} bytes; the limit is {MAX_TEXT_BYTES}", text.len());
         return Err(vec![Diagnostic::new(Code::TooLarge, Span::default(), message)]);
     }
-    let builder = Builder::new(text, options.dialect);
+    match parse_within(text, options, Nesting::SHALLOW) {
+        // Rare enough that starting over costs nothing in practice.
+        Err(errors) if errors.iter().any(|error| error.code == Code::TooDeep) => {
+            parse_deep(text, options, errors)
+        }
+        result => result,
+    }
+}
+
+/// Reads a deeply nested text on a thread with a stack for it.
+fn parse_deep(
+    text: &str,
+    options: &ParseOptions,
+    shallow: Vec<Diagnostic>,
+) -> Result<Parsed, Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let parse = || parse_within(text, options, Nesting::DEEP);
+        let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES).spawn_scoped(scope, parse);
+        // Without threads the text stays too deep.
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            _ => Err(shallow),
+        }
+    })
+}
+
+fn parse_within(text: &str, options: &ParseOptions, nesting: Nesting) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut builder = Builder::new(text, options.dialect);
+    builder.nesting = nesting;
     let cursor = Cursor::new(text);
     let entry = match cursor.token() {
         Token::Keyword(Keyword::HloModule | Keyword::Entry) => Entry::Module,
@@ -231,10 +284,8 @@ fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Resu
         builder.close_single_instruction(text.len());
         builder.take_error().map_or(Ok(()), Err)
     });
-    match result.map_err(|error| vec![error]).and_then(|()| builder.finish()) {
-        Ok(()) => Ok(builder.into_parsed()),
-        Err(errors) => Err(errors.into_iter().map(|error| *error).collect()),
-    }
+    result.map_err(|error| vec![*error]).and_then(|()| builder.finish())?;
+    Ok(builder.into_parsed())
 }
 
 /// How deeply modules may stand in `origin_recovery_table`s of modules.

@@ -1,7 +1,7 @@
 //! Several errors per run: after a fault, reading goes on at the next line that looks like the start of an
 //! instruction or of a computation.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 
 use super::Parsed;
 use super::builder::{Builder, SharedBuilder};
@@ -32,7 +32,9 @@ pub(super) fn parse_with_recovery<'s>(
     while let Some((offset, entry)) = next.take() {
         let Err(error) = run(&shared, text, offset, entry) else { break };
         let at = (error.primary.span.start as usize).max(offset);
-        errors.push(*error);
+        if !is_consequence(&error, text, &shared.borrow()) {
+            errors.push(*error);
+        }
         if errors.len() >= max_errors {
             break;
         }
@@ -44,10 +46,19 @@ pub(super) fn parse_with_recovery<'s>(
     if errors.is_empty() {
         match builder.finish() {
             Ok(()) => return Ok(builder.into_parsed()),
-            Err(found) => errors = found.into_iter().map(|error| *error).collect(),
+            Err(found) => errors = found,
         }
     }
     Err(errors)
+}
+
+/// Whether the fault is that an instruction is used whose own fault has been reported.
+fn is_consequence(error: &Diagnostic, text: &str, builder: &Builder<'_>) -> bool {
+    let span = error.primary.span;
+    error.code == Code::UndefinedInstruction
+        && text
+            .get(span.start as usize..span.end as usize)
+            .is_some_and(|name| builder.is_poisoned(name.trim_start_matches('%')))
 }
 
 /// Where to go on after a fault at `at`, `None` if there is nothing more.

@@ -139,8 +139,16 @@ fn array_length(bytes: &[u8]) -> Option<usize> {
         },
         // A layout may follow behind blanks or a comment.
         Some(b' ' | b'\t' | b'\n' | b'\r') => {
-            let next = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace());
-            return (!matches!(next, Some(b'{' | b'/'))).then_some(at);
+            let next = bytes[at..].iter().position(|byte| !byte.is_ascii_whitespace());
+            return match next.map(|next| &bytes[at + next..]) {
+                // A body, unless the first thing in the braces is an entry of a layout.
+                Some([b'{', inner @ ..]) => {
+                    let first = inner.iter().find(|byte| !byte.is_ascii_whitespace());
+                    (!matches!(first, Some(b'0'..=b'9' | b':' | b'-' | b'/'))).then_some(at)
+                }
+                Some([b'/', ..]) => None,
+                _ => Some(at),
+            };
         }
         Some(b'/') => return None,
         _ => return Some(at),

@@ -10,7 +10,7 @@ use crate::lexer::{Cursor, Keyword, Token};
 
 use super::builder::SharedBuilder;
 use super::shape::at_shape;
-use super::{MAX_CALL_NESTING, MAX_NESTING_DEPTH, ParseResult};
+use super::{MAX_BODY_NESTING, MAX_CALL_NESTING, Nesting, ParseResult};
 
 /// An opcode as the text has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,10 @@ pub(crate) enum Tok {
     Tables,
     Name(Symbol),
     Shape(ShapeId),
-    Opcode(OpcodeWord),
+    /// A name and the `=` behind it.
+    Define(Symbol),
+    /// An opcode and the `(` behind it.
+    Open(OpcodeWord),
     /// A parameter number or a literal.
     Payload,
     /// `, key=value` with everything of the value.
@@ -51,6 +54,8 @@ pub(crate) enum Tok {
     LBrace,
     RBrace,
     Arrow,
+    /// `#N` after the name of a tuple.
+    TupleIndex(i64),
 }
 
 /// Where the next token stands.
@@ -108,6 +113,7 @@ pub(crate) enum AttributeToken {
 pub(crate) struct TokenSource<'p, 's> {
     cursor: Cursor<'s>,
     builder: &'p SharedBuilder<'s>,
+    nesting: Nesting,
     /// The last token given.
     previous: Tok,
     /// The token that selects the grammar's entry, until it is given.
@@ -125,6 +131,7 @@ pub(crate) struct TokenSource<'p, 's> {
     operand_start: usize,
     /// Whether header attributes and tables may come.
     in_header: bool,
+    is_lenient: bool,
 }
 
 type Item = Result<(u32, Tok, u32), ()>;
@@ -145,6 +152,7 @@ impl<'p, 's> TokenSource<'p, 's> {
         Self {
             cursor: Cursor::at(source, offset),
             builder,
+            nesting: builder.borrow().nesting,
             previous: start,
             start: Some(start),
             place,
@@ -155,6 +163,7 @@ impl<'p, 's> TokenSource<'p, 's> {
             shape: None,
             operand_start: 0,
             in_header: entry == Entry::Module,
+            is_lenient: !builder.borrow().strict(),
         }
     }
 
@@ -189,7 +198,7 @@ impl<'p, 's> TokenSource<'p, 's> {
     pub(crate) fn operand_span(&self, unexpected: Span) -> Option<Span> {
         let within = matches!(self.place_before, Place::Operands)
             && matches!(self.previous_before, Tok::Name(_) | Tok::Shape(_));
-        within.then(|| Span { start: self.operand_start as u32, end: unexpected.end })
+        within.then_some(Span { start: self.operand_start as u32, end: unexpected.end })
     }
 
     /// Takes the current token as `tok`.
@@ -242,7 +251,22 @@ impl<'p, 's> TokenSource<'p, 's> {
                 OpcodeWord { opcode, .. } => opcode,
             });
         }
-        self.take(Tok::Opcode(found))
+        let start = self.cursor.start() as u32;
+        self.cursor.bump();
+        if self.cursor.token() != Token::LParen {
+            return self.fail(self.cursor.unexpected("`(` and the operands"));
+        }
+        self.parens += 1;
+        if self.parens > self.nesting.calls {
+            let message = format!("instructions are nested more than {MAX_CALL_NESTING} levels deep");
+            return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
+        }
+        self.cursor.bump();
+        self.place = match found.opcode.operand_format() {
+            OperandFormat::Operands => Place::Operands,
+            OperandFormat::ParameterNumber | OperandFormat::Literal => Place::Payload(found.opcode),
+        };
+        Ok((start, Tok::Open(found), self.cursor.previous_end() as u32))
     }
 
     fn unknown_opcode(&self, word: &str) -> Item {
@@ -255,28 +279,49 @@ impl<'p, 's> TokenSource<'p, 's> {
         self.fail(error.boxed())
     }
 
-    /// Takes the `(` of operands.
-    fn open_operands(&mut self, opcode: Opcode) -> Item {
-        self.parens += 1;
-        if self.parens > MAX_CALL_NESTING {
-            let message = format!("instructions are nested more than {MAX_CALL_NESTING} levels deep");
-            return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
-        }
-        self.place = match opcode.operand_format() {
-            OperandFormat::Operands => Place::Operands,
-            OperandFormat::ParameterNumber | OperandFormat::Literal => Place::Payload(opcode),
+    fn too_deep(&self) -> Item {
+        let message = format!("computations are nested more than {MAX_BODY_NESTING} levels deep");
+        self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed())
+    }
+
+    /// Whether the current token is a reserved word that lenient reading takes for the name of an instruction or
+    /// a computation because `next` follows: XLA prints such names without `%` in its short form.
+    fn is_reserved_name(&self, next: Token) -> bool {
+        let is_word = match self.cursor.token() {
+            Token::Keyword(_) => true,
+            Token::Decimal => self.cursor.text() == "nan",
+            _ => false,
         };
-        self.take(Tok::LParen)
+        is_word && self.is_lenient && self.cursor.peek() == next
+    }
+
+    /// Takes the name of an instruction with its `=`. In lenient reading it may be the name of an inner computation.
+    fn take_definition(&mut self) -> Item {
+        let symbol = self.builder.borrow_mut().intern_definition(self.cursor.word());
+        let start = self.cursor.start() as u32;
+        self.cursor.bump();
+        if self.cursor.token() != Token::Equal {
+            if self.is_lenient && self.cursor.token() == Token::LParen {
+                return Ok((start, Tok::Name(symbol), self.cursor.previous_end() as u32));
+            }
+            return self.fail(self.cursor.unexpected("`=` after the name of the instruction"));
+        }
+        self.cursor.bump();
+        self.place = Place::RightHandSide;
+        self.shape = None;
+        Ok((start, Tok::Define(symbol), self.cursor.previous_end() as u32))
     }
 
     fn next_in_body(&mut self, token: Token) -> Item {
+        if matches!(token, Token::Keyword(_) | Token::Decimal) && self.is_reserved_name(Token::Equal) {
+            return self.take_definition();
+        }
         match token {
-            Token::Name | Token::Ident => self.take_name(),
-            Token::Equal => {
-                self.place = Place::RightHandSide;
-                self.shape = None;
-                self.take(Tok::Equal)
+            Token::LParen if self.is_lenient && matches!(self.previous, Tok::Name(_)) => {
+                self.place = Place::Signature;
+                self.take(Tok::LParen)
             }
+            Token::Name | Token::Ident => self.take_definition(),
             Token::Keyword(Keyword::Root) => self.take(Tok::Root),
             Token::Comma => self.attribute(),
             Token::RBrace => {
@@ -296,8 +341,6 @@ impl<'p, 's> TokenSource<'p, 's> {
 
     fn next_in_right_hand_side(&mut self, token: Token) -> Item {
         match (token, self.previous) {
-            (Token::LParen, Tok::Opcode(word)) => self.open_operands(word.opcode),
-            (_, Tok::Opcode(_)) => self.unexpected(),
             (Token::Ident, Tok::Shape(_)) => self.take_opcode(),
             (_, Tok::Shape(_)) => self.unexpected(),
             (Token::Type(_) | Token::LParen, _) => self.take_shape(),
@@ -308,14 +351,13 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_in_operands(&mut self, token: Token) -> Item {
-        if matches!(self.previous, Tok::LParen | Tok::Comma) {
+        if matches!(self.previous, Tok::Open(_) | Tok::Comma) {
             self.operand_start = self.cursor.start();
         }
-        match (token, self.previous) {
-            (Token::LParen, Tok::Opcode(word)) => self.open_operands(word.opcode),
-            (Token::Name, _) => self.take_name(),
-            (Token::Comma, _) => self.take(Tok::Comma),
-            (Token::RParen, _) => {
+        match token {
+            Token::Name => self.take_name(),
+            Token::Comma => self.take(Tok::Comma),
+            Token::RParen => {
                 self.parens -= 1;
                 let item = self.take(Tok::RParen);
                 if self.parens == 0 {
@@ -324,11 +366,29 @@ impl<'p, 's> TokenSource<'p, 's> {
                 }
                 item
             }
-            (Token::Ident, _) if self.cursor.peek() != Token::LParen => self.take_name(),
-            (Token::Ident, _) if !at_shape(&self.cursor) => self.take_opcode(),
-            (Token::Type(_) | Token::LParen | Token::Ident, _) => self.take_shape(),
+            Token::Octothorp
+                if self.is_lenient && matches!(self.previous, Tok::Name(_) | Tok::TupleIndex(_)) =>
+            {
+                self.take_tuple_index()
+            }
+            Token::Keyword(_) | Token::Decimal
+                if self.is_reserved_name(Token::Comma) || self.is_reserved_name(Token::RParen) =>
+            {
+                self.take_name()
+            }
+            Token::Ident if self.cursor.peek() != Token::LParen => self.take_name(),
+            Token::Ident if !at_shape(&self.cursor) => self.take_opcode(),
+            Token::Type(_) | Token::LParen | Token::Ident => self.take_shape(),
             _ => self.unexpected(),
         }
+    }
+
+    /// Takes `#N`.
+    fn take_tuple_index(&mut self) -> Item {
+        let start = self.cursor.start();
+        self.cursor.bump();
+        let result = self.cursor.int();
+        self.given(start, result.map(Tok::TupleIndex))
     }
 
     fn next_payload(&mut self, opcode: Opcode) -> Item {
@@ -360,11 +420,13 @@ impl<'p, 's> TokenSource<'p, 's> {
                 self.place = after;
                 self.take_name()
             }
+            (Token::Keyword(_) | Token::Decimal, _) if self.is_lenient && is_word(self.cursor.text()) => {
+                self.place = after;
+                self.take_name()
+            }
             (Token::LBrace, _) => {
-                if self.bodies.len() >= MAX_NESTING_DEPTH {
-                    let message =
-                        format!("computations are nested more than {MAX_NESTING_DEPTH} levels deep");
-                    return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
+                if self.bodies.len() >= self.nesting.bodies {
+                    return self.too_deep();
                 }
                 self.bodies.push(Body { opcode: None, after });
                 self.place = Place::Body;
@@ -380,6 +442,11 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_at_top_level(&mut self, token: Token) -> Item {
+        let names_computation = self.previous == Tok::Entry || !self.in_header;
+        if names_computation && (self.is_reserved_name(Token::LBrace) || self.is_reserved_name(Token::LParen))
+        {
+            return self.take_name();
+        }
         match token {
             Token::Keyword(Keyword::HloModule) => self.take(Tok::HloModule),
             Token::Keyword(Keyword::Entry) => {
@@ -431,9 +498,17 @@ impl<'p, 's> TokenSource<'p, 's> {
             Token::Comma => self.take(Tok::Comma),
             Token::RParen => self.take(Tok::RParen),
             Token::Arrow => self.take(Tok::Arrow),
-            Token::LBrace => {
+            Token::LBrace if self.bodies.is_empty() => {
                 self.place = Place::TopLevel;
                 self.next_at_top_level(token)
+            }
+            Token::LBrace => {
+                if self.bodies.len() >= self.nesting.bodies {
+                    return self.too_deep();
+                }
+                self.bodies.push(Body { opcode: None, after: Place::Body });
+                self.place = Place::Body;
+                self.take(Tok::LBrace)
             }
             _ => self.unexpected(),
         }
@@ -499,6 +574,11 @@ impl Iterator for TokenSource<'_, '_> {
     }
 }
 
+fn is_word(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// What could come in `place` after `previous`, in the user's words.
 fn expectation(place: Place, previous: Tok) -> &'static str {
     match place {
@@ -512,13 +592,11 @@ fn expectation(place: Place, previous: Tok) -> &'static str {
         },
         Place::Signature => "a signature such as `(p: f32[2]) -> f32[2]`",
         Place::Body => match previous {
-            Tok::Name(_) => "`=` after the name of the instruction",
             Tok::Root => "the name of an instruction",
             Tok::LBrace => "an instruction: `name = shape opcode(...)`",
             _ => "an attribute, an instruction (`name = shape opcode(...)`), or `}`",
         },
         Place::RightHandSide => match previous {
-            Tok::Opcode(_) => "`(` and the operands",
             Tok::Shape(_) => "an opcode",
             _ => "a shape and an opcode",
         },

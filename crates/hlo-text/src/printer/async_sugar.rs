@@ -3,15 +3,33 @@
 
 use hashbrown::HashMap;
 
-use crate::ir::{AttrKey, ComputationId, HASHER, InstructionId, Module, Opcode};
+use crate::ir::{AttrKey, Computation, HASHER, InstructionId, Module, Opcode, ShapeId};
+use crate::parser::has_async_sugar;
 
-/// Whether `computation` consists of parameters and its root.
-pub(super) fn is_single_instruction(module: &Module, computation: ComputationId) -> bool {
-    let computation = module.computation(computation);
-    computation
+/// The root of the computation that the start `id` calls, if the start is printed as that root.
+pub(super) fn sugared_root(module: &Module, id: InstructionId) -> Option<InstructionId> {
+    let computation = module.computation(module.called(id, AttrKey::Calls)?);
+    let is_single = computation
         .instructions
         .iter()
-        .all(|&id| id == computation.root || module.instruction(id).opcode == Opcode::Parameter)
+        .all(|&id| id == computation.root || module.instruction(id).opcode == Opcode::Parameter);
+    (is_single && (!module.reads_back || reads_back(module, id, computation))).then_some(computation.root)
+}
+
+/// Whether the computation can be made again from the start and its shape: the root has the parameters for its
+/// operands, these have the shapes that the start's shape says, and nothing is printed twice.
+fn reads_back(module: &Module, start: InstructionId, computation: &Computation) -> bool {
+    let root = module.instruction(computation.root);
+    let shapes = |list: &[InstructionId]| -> Vec<ShapeId> {
+        list.iter().map(|&id| module.instruction(id).shape).collect()
+    };
+    let Some([parameters, result, ..]) = module.shape_of(start).as_tuple() else { return false };
+    has_async_sugar(root.opcode)
+        && module.operands(computation.root) == computation.parameters
+        && module.shape(*parameters).as_tuple() == Some(&shapes(&computation.parameters))
+        && *result == root.shape
+        && module.attribute(start, AttrKey::Statistics).is_none()
+        && module.control_predecessors(computation.root).is_empty()
 }
 
 /// What the asynchronous instructions of a module wrap.
@@ -38,12 +56,7 @@ impl AsyncSugar {
                 break known;
             }
             match module.instruction(link).opcode {
-                Opcode::AsyncStart => {
-                    break module
-                        .called(link, AttrKey::Calls)
-                        .filter(|&computation| is_single_instruction(module, computation))
-                        .map(|computation| module.computation(computation).root);
-                }
+                Opcode::AsyncStart => break sugared_root(module, link),
                 Opcode::AsyncUpdate | Opcode::AsyncDone => match module.operands(link).first() {
                     Some(&operand) => link = operand,
                     None => break None,

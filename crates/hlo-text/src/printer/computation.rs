@@ -1,5 +1,6 @@
 //! Computations as text.
 
+use super::text::write_raw_quoted;
 use super::{Printer, Scope, shown_name, write_blanks};
 use crate::ir::ComputationId;
 
@@ -67,9 +68,8 @@ impl Printer<'_> {
         if options.print_ids
             && let Some(thread) = computation.execution_thread
         {
-            out.extend_from_slice(b", execution_thread=\"");
-            out.extend_from_slice(module.strings().get(thread));
-            out.push(b'"');
+            out.extend_from_slice(b", execution_thread=");
+            write_raw_quoted(out, module, module.strings().get(thread));
         }
         if options.print_name_after_closing_brace && computation.instructions.len() > NAME_AFTER_BRACE_ABOVE {
             out.extend_from_slice(b" // ");
@@ -89,9 +89,9 @@ impl Printer<'_> {
             let parameter = module.instruction(parameter);
             out.extend_from_slice(shown_name(module, parameter.name, self.options));
             out.extend_from_slice(b": ");
-            self.shapes.write(out, module, parameter.shape, false);
+            self.shapes.write_for_signature(out, module, parameter.shape);
         }
         out.extend_from_slice(b") -> ");
-        self.shapes.write(out, module, module.instruction(computation.root).shape, false);
+        self.shapes.write_for_signature(out, module, module.instruction(computation.root).shape);
     }
 }

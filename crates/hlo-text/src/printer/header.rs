@@ -105,6 +105,17 @@ fn write_signature(
     out.push(b'}');
 }
 
+/// Appends `text`, each quote and backslash after a backslash.
+fn escape_quotes(out: &mut Vec<u8>, text: &[u8]) {
+    let mut from = 0;
+    for at in memchr::memchr2_iter(b'"', b'\\', text) {
+        out.extend_from_slice(&text[from..at]);
+        out.push(b'\\');
+        from = at;
+    }
+    out.extend_from_slice(&text[from..]);
+}
+
 /// Appends the table on lines of its own, and the modules in it with the default options; the last brace stands at
 /// the start of its line, and is followed by a line feed.
 fn write_recovery_table(out: &mut Vec<u8>, module: &Module, table: &[OriginRecovery], indent: usize) {
@@ -122,7 +133,13 @@ fn write_recovery_table(out: &mut Vec<u8>, module: &Module, table: &[OriginRecov
             margin(out);
             out.extend_from_slice(b"\"\n");
             let options = PrintOptions { indent_amount: indent + MODULE_INDENT, ..PrintOptions::default() };
-            print_module(out, nested, &options);
+            if module.reads_back {
+                let mut text = Vec::new();
+                print_module(&mut text, nested, &options);
+                escape_quotes(out, &text);
+            } else {
+                print_module(out, nested, &options);
+            }
             out.push(b'\n');
             margin(out);
             out.push(b'"');

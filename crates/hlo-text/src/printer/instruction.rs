@@ -2,10 +2,15 @@
 
 use super::computation::Order;
 use super::options::SubcomputationMode;
+use super::pieces::write_range;
 use super::plan::Section;
 use super::shape::write_separator;
-use super::{MAX_BODY_DEPTH, Printer, Scope, literal, metadata, value, write_int, write_name};
-use crate::ir::{Attr, AttrKey, AttrValue, ComputationId, InstructionId, Opcode, OperandFormat, Value};
+use super::{MAX_BODY_DEPTH, Printer, Scope, literal, metadata, shown_name, value, write_int, write_name};
+use crate::ir::words::ApiVersion;
+use crate::ir::{
+    Attr, AttrKey, AttrValue, ComputationId, Instruction, InstructionId, MetadataId, Opcode, OperandFormat,
+    Symbol, Value,
+};
 
 /// How many operands [`compact_operands`](super::PrintOptions::compact_operands) leaves.
 const MAX_COMPACT_OPERANDS: usize = 4;
@@ -19,15 +24,14 @@ impl Printer<'_> {
         let opcode = instruction.opcode;
 
         if !options.canonicalize_instruction_names {
-            write_name(out, module, instruction.name, options);
+            self.name(out, instruction.name);
             out.extend_from_slice(b" = ");
         } else if scope.in_computation {
             self.names.write(out, id);
             out.extend_from_slice(b" = ");
         }
         if options.print_result_shape {
-            self.shapes.write(out, module, instruction.shape, options.include_layout_in_shapes);
-            out.push(b' ');
+            self.shapes.write_before(out, module, instruction.shape);
         }
 
         let wrapped = if self.may_be_sugared(opcode) { self.sugar.wrapped(module, id) } else { None };
@@ -43,7 +47,7 @@ impl Printer<'_> {
             None => self.tables.write_head(out, opcode),
         }
         match opcode.operand_format() {
-            OperandFormat::Operands => self.operands(out, id, scope),
+            OperandFormat::Operands => self.operands(out, instruction, scope),
             OperandFormat::ParameterNumber if !options.print_parameter_number => {}
             OperandFormat::ParameterNumber => write_int(out, i64::from(instruction.parameter_number)),
             OperandFormat::Literal => match instruction.literal {
@@ -61,10 +65,40 @@ impl Printer<'_> {
         }
     }
 
-    fn operands(&mut self, out: &mut Vec<u8>, id: InstructionId, scope: Scope) {
+    /// Appends the real name of an instruction.
+    #[inline(always)]
+    fn name(&self, out: &mut Vec<u8>, name: Symbol) {
+        if self.options.print_percent {
+            out.push(b'%');
+        }
+        if self.options.print_ids {
+            let (pool, start, end) = self.module.strings().range(name);
+            write_range(out, pool, start, end);
+        } else {
+            out.extend_from_slice(shown_name(self.module, name, self.options));
+        }
+    }
+
+    #[inline(always)]
+    fn operands(&mut self, out: &mut Vec<u8>, instruction: &Instruction, scope: Scope) {
+        let module = self.module;
+        let all = &module.operand_pool[instruction.operands.as_range()];
+        if !self.has_plain_operands {
+            self.unusual_operands(out, all, scope);
+            return;
+        }
+        let interval = self.options.print_operand_index_annotation_interval;
+        for (index, &operand) in all.iter().enumerate() {
+            write_separator(out, index, interval);
+            self.name(out, module.instruction(operand).name);
+        }
+    }
+
+    /// Appends operands with shapes, with canonical names, without names, or not all of them.
+    #[inline(never)]
+    fn unusual_operands(&mut self, out: &mut Vec<u8>, all: &[InstructionId], scope: Scope) {
         let module = self.module;
         let options = self.options;
-        let all = module.operands(id);
         let shown = match all.get(..MAX_COMPACT_OPERANDS) {
             Some(shown) if options.compact_operands => shown,
             _ => all,
@@ -77,9 +111,9 @@ impl Printer<'_> {
             write_separator(out, index, options.print_operand_index_annotation_interval);
             let instruction = module.instruction(operand);
             if options.print_operand_shape {
-                self.shapes.write(out, module, instruction.shape, options.include_layout_in_shapes);
-                if has_name {
-                    out.push(b' ');
+                self.shapes.write_before(out, module, instruction.shape);
+                if !has_name {
+                    out.pop();
                 }
             }
             if !has_name {
@@ -88,7 +122,7 @@ impl Printer<'_> {
             if options.canonicalize_instruction_names {
                 self.names.write(out, operand);
             } else {
-                write_name(out, module, instruction.name, options);
+                self.name(out, instruction.name);
             }
         }
         if shown.len() < all.len() {
@@ -107,16 +141,19 @@ impl Printer<'_> {
         scope: Scope,
     ) {
         let module = self.module;
-        let mut attributes = module.attributes(id).iter();
+        let instruction = module.instruction(id);
+        let mut attributes = module.attribute_pool[instruction.attributes.as_range()].iter();
         if let Some(wrapped) = wrapped {
             self.attributes_of_wrapped(out, id, wrapped, &mut attributes, scope);
         }
         self.sections_until(out, id, &mut attributes, Section::ControlPredecessors, wrapped.is_some(), scope);
-        if module.instruction(id).has_control_predecessors {
+        if instruction.has_control_predecessors {
             self.control_predecessors(out, id);
         }
         self.sections_until(out, id, &mut attributes, Section::Metadata, false, scope);
-        self.metadata(out, id);
+        if let Some(metadata) = instruction.metadata {
+            self.metadata(out, id, metadata);
+        }
         self.sections_until(out, id, &mut attributes, Section::Unknown, false, scope);
         for attribute in attributes {
             self.attribute(out, id, attribute);
@@ -157,7 +194,7 @@ impl Printer<'_> {
     }
 
     /// Appends the attributes of the sections before `end`.
-    #[inline]
+    #[inline(always)]
     fn sections_until(
         &mut self,
         out: &mut Vec<u8>,
@@ -168,7 +205,7 @@ impl Printer<'_> {
         scope: Scope,
     ) {
         while let Some(attribute) = attributes.as_slice().first() {
-            let section = self.tables.section(attribute.key);
+            let section = self.plan.section(attribute.key);
             if section >= end {
                 return;
             }
@@ -193,6 +230,13 @@ impl Printer<'_> {
             out.extend_from_slice(self.module.strings().get(text));
             return;
         }
+        // Today's spelling of what only old dumps say is to say nothing.
+        if key == AttrKey::ApiVersion
+            && value == AttrValue::Word(ApiVersion::Unspecified.word())
+            && !self.options.syntax_as_read
+        {
+            return;
+        }
         self.tables.write_prefix(out, key);
         match value {
             AttrValue::Int(_) if key == AttrKey::ChannelId && !self.options.print_channel_id => {
@@ -208,10 +252,13 @@ impl Printer<'_> {
     }
 
     /// Appends the spelling that the attribute had in the text, if that is wanted and known.
+    #[inline(always)]
     fn attribute_as_read(&self, out: &mut Vec<u8>, id: InstructionId, key: AttrKey) -> bool {
-        if !self.options.syntax_as_read {
-            return false;
-        }
+        self.options.syntax_as_read && self.write_as_read(out, id, key)
+    }
+
+    #[cold]
+    fn write_as_read(&self, out: &mut Vec<u8>, id: InstructionId, key: AttrKey) -> bool {
         let Some(text) = self.module.as_read(id, key) else { return false };
         out.extend_from_slice(b", ");
         out.extend_from_slice(text);
@@ -234,18 +281,18 @@ impl Printer<'_> {
         out.push(b'}');
     }
 
-    fn metadata(&mut self, out: &mut Vec<u8>, id: InstructionId) {
-        let module = self.module;
-        let Some(metadata) = module.instruction(id).metadata else { return };
-        let metadata = module.metadata(metadata);
-        if self.plan.skips(AttrKey::Metadata)
-            || !metadata.is_printed()
-            || self.attribute_as_read(out, id, AttrKey::Metadata)
-        {
+    #[inline]
+    fn metadata(&mut self, out: &mut Vec<u8>, id: InstructionId, metadata: MetadataId) {
+        if self.plan.skips(AttrKey::Metadata) || self.attribute_as_read(out, id, AttrKey::Metadata) {
             return;
         }
-        self.tables.write_prefix(out, AttrKey::Metadata);
-        metadata::write_metadata(out, module, metadata, self.options);
+        self.metadata.write(out, metadata.index(), |out| {
+            let metadata = self.module.metadata(metadata);
+            if metadata.is_printed() {
+                self.tables.write_prefix(out, AttrKey::Metadata);
+                metadata::write_metadata(out, self.module, metadata, self.options);
+            }
+        });
     }
 
     /// Appends an attribute of the section of called computations.

@@ -3,9 +3,7 @@
 use smallvec::SmallVec;
 
 use super::PrintOptions;
-use crate::ir::{
-    ElementClass, ElementType, Elements, Literal, LiteralData, Module, Shape, ShapeId, UNBOUNDED,
-};
+use crate::ir::{ElementClass, ElementType, Elements, Literal, LiteralData, Module, Shape, ShapeId};
 use crate::number::write_float;
 
 /// Arrays of more elements are printed as `{...}` unless all constants are wanted.
@@ -129,32 +127,26 @@ fn write_array(out: &mut Vec<u8>, module: &Module, literal: &Literal) {
 /// Appends the elements in braces. Sizes and number of elements agree.
 fn write_dense(out: &mut Vec<u8>, elements: &Elements, dimensions: &[i64]) {
     let element_type = elements.element_type();
-    let size = element_type.storage_bytes();
-    let bytes = elements.bytes();
     match (element_type, element_type.class()) {
         (ElementType::Pred, _) if dimensions.is_empty() => {
-            out.extend_from_slice(if bytes.first().is_some_and(|&byte| byte != 0) {
-                b"true"
-            } else {
-                b"false"
-            });
+            out.extend_from_slice(if elements.bool(0) == Some(true) { b"true" } else { b"false" });
         }
-        (_, ElementClass::Pred) => write_rows(out, bytes, size, dimensions, |out, element| {
-            out.push(if element[0] != 0 { b'1' } else { b'0' });
+        (_, ElementClass::Pred) => write_rows(out, elements, dimensions, |out, element| {
+            out.push(if element.first() == Some(&0) { b'0' } else { b'1' });
         }),
-        (_, ElementClass::Signed) => write_rows(out, bytes, size, dimensions, |out, element| {
+        (_, ElementClass::Signed) => write_rows(out, elements, dimensions, |out, element| {
             let unused = 64 - 8 * element.len() as u32;
             let value = (read(element) as i64) << unused >> unused;
             out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
         }),
-        (_, ElementClass::Unsigned) => write_rows(out, bytes, size, dimensions, |out, element| {
+        (_, ElementClass::Unsigned) => write_rows(out, elements, dimensions, |out, element| {
             out.extend_from_slice(itoa::Buffer::new().format(read(element)).as_bytes());
         }),
-        (ElementType::F32, _) => write_rows(out, bytes, size, dimensions, |out, element| {
+        (ElementType::F32, _) => write_rows(out, elements, dimensions, |out, element| {
             write_float(out, ElementType::F32, read(element));
         }),
         _ => match element_type.complex_component() {
-            Some(part) => write_rows(out, bytes, size, dimensions, |out, element| {
+            Some(part) => write_rows(out, elements, dimensions, |out, element| {
                 let (real, imaginary) = element.split_at(element.len() / 2);
                 out.push(b'(');
                 write_float(out, part, read(real));
@@ -162,7 +154,7 @@ fn write_dense(out: &mut Vec<u8>, elements: &Elements, dimensions: &[i64]) {
                 write_float(out, part, read(imaginary));
                 out.push(b')');
             }),
-            None => write_rows(out, bytes, size, dimensions, |out, element| {
+            None => write_rows(out, elements, dimensions, |out, element| {
                 write_float(out, element_type, read(element));
             }),
         },
@@ -170,36 +162,40 @@ fn write_dense(out: &mut Vec<u8>, elements: &Elements, dimensions: &[i64]) {
 }
 
 fn read(bytes: &[u8]) -> u64 {
-    let mut wide = [0; 8];
-    wide[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(wide)
+    match *bytes {
+        [byte] => u64::from(byte),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        _ => bytes.first_chunk().copied().map_or(0, u64::from_le_bytes),
+    }
 }
 
-/// Appends elements of `size` bytes each, row by row.
+/// Appends elements row by row.
 fn write_rows(
     out: &mut Vec<u8>,
-    bytes: &[u8],
-    size: usize,
+    elements: &Elements,
     dimensions: &[i64],
     mut write_element: impl FnMut(&mut Vec<u8>, &[u8]),
 ) {
     let Some((&row_size, outer)) = dimensions.split_last() else {
-        return bytes.chunks_exact(size).take(1).for_each(|element| write_element(out, element));
+        return elements.element_bytes(0).into_iter().for_each(|element| write_element(out, element));
     };
-    let row_size = if row_size == UNBOUNDED { 0 } else { usize::try_from(row_size).unwrap_or(0) };
+    // Negative ones are unbounded.
+    let row_size = usize::try_from(row_size).unwrap_or(0);
     let (open, close): (&[u8], &[u8]) =
         if !outer.is_empty() && row_size > 1 { (b"{ ", b" }") } else { (b"{", b"}") };
-    let mut rest = bytes;
+    let mut first = 0;
     let mut write_row = |out: &mut Vec<u8>| {
-        let (row, later) = rest.split_at_checked(row_size.saturating_mul(size)).unwrap_or((rest, &[]));
-        rest = later;
         out.extend_from_slice(open);
-        for (index, element) in row.chunks_exact(size).enumerate() {
-            if index > 0 {
+        let mut is_first = true;
+        elements.for_each_bytes(first..first.saturating_add(row_size), |element| {
+            if !is_first {
                 out.extend_from_slice(b", ");
             }
+            is_first = false;
             write_element(out, element);
-        }
+        });
+        first = first.saturating_add(row_size);
         out.extend_from_slice(close);
     };
     // The index within every open brace outside the rows.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::text::write_quoted;
+use super::text::{write_quoted, write_raw_quoted};
 use super::write_int;
 use crate::PrintOptions;
 use crate::ir::{Metadata, MetadataField, MetadataFieldKind, Module, StackFrameIndex};
@@ -47,9 +47,7 @@ fn write_fields(
                 write_name(out, start, field);
                 if field == MetadataField::SchedulingName {
                     // XLA does not escape this one.
-                    out.push(b'"');
-                    out.extend_from_slice(text);
-                    out.push(b'"');
+                    write_raw_quoted(out, module, text);
                 } else {
                     write_quoted(out, text);
                 }

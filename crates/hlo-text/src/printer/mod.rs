@@ -32,6 +32,7 @@ pub(crate) mod value;
 
 pub use module::print_module;
 pub use options::{PrintOptions, SubcomputationMode};
+pub(crate) use plan::printing_position;
 
 use crate::ir::{Module, Opcode, Symbol};
 
@@ -57,12 +58,13 @@ pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {
 /// Appends `count` blanks.
 #[inline]
 fn write_blanks(out: &mut Vec<u8>, count: usize) {
-    const BLANKS: &[u8; 64] = &[b' '; 64];
-    let mut left = count;
-    while left > 0 {
-        let now = left.min(BLANKS.len() / 2);
-        pieces::write_range(out, BLANKS, 0, now);
-        left -= now;
+    const BLANKS: [u8; 16] = [b' '; 16];
+    let end = out.len() + count;
+    if count <= BLANKS.len() {
+        out.extend_from_slice(&BLANKS);
+        out.truncate(end);
+    } else {
+        out.resize(end, b' ');
     }
 }
 
@@ -105,10 +107,13 @@ struct Scope {
 struct Printer<'m> {
     module: &'m Module,
     options: &'m PrintOptions,
+    /// Operands are just names, and all are shown.
+    has_plain_operands: bool,
     tables: &'static plan::Tables,
     plan: plan::Plan,
     shapes: shape::ShapeTexts,
     values: pieces::RenderedTexts,
+    metadata: pieces::RenderedTexts,
     order: order::InstructionOrder,
     names: canonical::CanonicalNames,
     sugar: async_sugar::AsyncSugar,
@@ -120,8 +125,9 @@ impl<'m> Printer<'m> {
     /// A printer for much text: shapes are rendered once.
     fn new(module: &'m Module, options: &'m PrintOptions) -> Self {
         Self {
-            shapes: shape::ShapeTexts::of(module),
+            shapes: shape::ShapeTexts::new(options.include_layout_in_shapes).keeping(module),
             values: pieces::RenderedTexts::with_count(module.values.len()),
+            metadata: pieces::RenderedTexts::with_count(module.metadata.len()),
             ..Self::for_one_line(module, options)
         }
     }
@@ -131,10 +137,15 @@ impl<'m> Printer<'m> {
         Self {
             module,
             options,
+            has_plain_operands: options.print_operand_names
+                && !options.print_operand_shape
+                && !options.canonicalize_instruction_names
+                && !options.compact_operands,
             tables: plan::Tables::get(),
             plan: plan::Plan::new(options),
-            shapes: shape::ShapeTexts::default(),
+            shapes: shape::ShapeTexts::new(options.include_layout_in_shapes),
             values: pieces::RenderedTexts::default(),
+            metadata: pieces::RenderedTexts::default(),
             order: order::InstructionOrder::default(),
             names: canonical::CanonicalNames::default(),
             sugar: async_sugar::AsyncSugar::default(),

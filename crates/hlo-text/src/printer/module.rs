@@ -5,7 +5,7 @@ use std::io;
 use super::computation::Order;
 use super::order::Calls;
 use super::{PrintOptions, Printer, Scope, header, stack_frames, write_blanks};
-use crate::ir::{ComputationId, InstructionId, Module};
+use crate::ir::{ComputationId, InstructionId, Module, ShapeId, ValueId};
 
 /// Texts are handed over to a writer in pieces of about this many bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -99,6 +99,18 @@ impl Module {
         }
         printer.instruction(&mut out, id, Scope { indent: options.indent_amount, depth: 0, in_computation });
         into_string(out)
+    }
+
+    /// A shape as it is printed.
+    pub fn shape_text(&self, id: ShapeId, with_layout: bool) -> String {
+        super::shape::shape_text(self, id, with_layout)
+    }
+
+    /// A structured attribute value as it is printed.
+    pub fn value_text(&self, id: ValueId, options: &PrintOptions) -> Vec<u8> {
+        let mut out = Vec::new();
+        super::value::write_value(&mut out, self, self.value(id), options);
+        out
     }
 }
 

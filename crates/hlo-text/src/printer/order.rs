@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::async_sugar::is_single_instruction;
+use super::async_sugar::sugared_root;
 use super::plan::Tables;
 use crate::ir::{ComputationId, InstructionId, Module, Opcode};
 
@@ -38,28 +38,56 @@ impl Calls {
             group_ends: Vec::new(),
             groups: vec![0..0; limit],
         };
+        let mut printed = module.reads_back.then(InstructionOrder::default);
+        if printed.is_some() && module.header.is_scheduled {
+            calls.mark_fusion_bodies(module);
+        }
         for &computation in module.computations() {
             let start = calls.group_ends.len();
-            for &id in &module.computation(computation).instructions {
-                let opcode = module.instruction(id).opcode;
-                if tables.may_call(opcode) {
-                    calls.add_caller(module, id, opcode, async_sugar);
+            let callers = module.computation(computation).instructions.iter();
+            let callers = callers.filter(|&&id| tables.may_call(module.instruction(id).opcode));
+            match &mut printed {
+                // The order must be what it is when the print has been read again.
+                Some(printed) if callers.clone().nth(1).is_some() => {
+                    let is_scheduled = module.header.is_scheduled && !calls.is_fusion_body(computation);
+                    let range = match is_scheduled {
+                        true => printed.push_creation_order(module, computation),
+                        false => printed.push_post_order(module, computation),
+                    };
+                    for index in range.clone() {
+                        calls.add_caller(module, printed.at(index), async_sugar);
+                    }
+                    printed.truncate(range.start);
                 }
+                _ => callers.for_each(|&id| calls.add_caller(module, id, async_sugar)),
             }
             calls.groups[computation.index()] = start..calls.group_ends.len();
         }
         calls
     }
 
-    fn add_caller(&mut self, module: &Module, id: InstructionId, opcode: Opcode, async_sugar: bool) {
+    fn mark_fusion_bodies(&mut self, module: &Module) {
+        for &computation in module.computations() {
+            for &id in &module.computation(computation).instructions {
+                if module.instruction(id).opcode == Opcode::Fusion {
+                    module.for_each_called_computation(id, |callee| {
+                        self.marks[callee.index()] |= FUSION_BODY;
+                    });
+                }
+            }
+        }
+    }
+
+    fn add_caller(&mut self, module: &Module, id: InstructionId, async_sugar: bool) {
         let Self { marks, callees, .. } = self;
+        let opcode = module.instruction(id).opcode;
         let start = callees.len();
         module.for_each_called_computation(id, |callee| {
             callees.push(callee);
             marks[callee.index()] |= CALLED;
             match opcode {
                 Opcode::Fusion => marks[callee.index()] |= FUSION_BODY,
-                Opcode::AsyncStart if async_sugar && is_single_instruction(module, callee) => {
+                Opcode::AsyncStart if async_sugar && sugared_root(module, id).is_some() => {
                     marks[callee.index()] |= HIDDEN;
                 }
                 _ => {}

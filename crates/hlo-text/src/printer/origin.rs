@@ -1,6 +1,7 @@
 //! `{({"a" {0}}, {})}`: original values, and the original arrays in them. XLA does not escape their names.
 
 use super::list::{write_ints, write_joined};
+use super::text::write_raw_quoted;
 use crate::ir::{Module, OriginalArray, OriginalNode, OriginalValue};
 
 /// Appends an original value.
@@ -27,9 +28,8 @@ fn write_node(out: &mut Vec<u8>, module: &Module, node: &OriginalNode) {
 
 /// Appends `{"a" {0}}`; an array without a name is `{""}`.
 pub(crate) fn write_original_array(out: &mut Vec<u8>, module: &Module, array: &OriginalArray) {
-    out.extend_from_slice(b"{\"");
-    out.extend_from_slice(array.name.map_or(b"", |name| module.strings().get(name)));
-    out.push(b'"');
+    out.push(b'{');
+    write_raw_quoted(out, module, array.name.map_or(b"", |name| module.strings().get(name)));
     if !array.index.is_empty() {
         out.push(b' ');
         write_ints(out, &array.index);

@@ -47,8 +47,7 @@ impl Section {
 
 /// The position of an attribute among those of an instruction, for sorting: attributes are kept in the order
 /// they are printed.
-#[cfg(test)]
-pub(super) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
+pub(crate) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
     let row = opcode.info().attributes.iter().position(|row| row.0 == key);
     (Section::of(key) as u8, row.map_or(u8::MAX, |row| row as u8))
 }
@@ -57,7 +56,6 @@ pub(super) fn printing_position(opcode: Opcode, key: AttrKey) -> (u8, u8) {
 pub(super) struct Tables {
     /// By attribute: `, key=`
     prefixes: Pieces,
-    sections: Vec<Section>,
     /// By opcode: `opcode(`
     heads: Pieces,
     may_call: Vec<bool>,
@@ -68,7 +66,6 @@ impl Tables {
     pub(super) fn get() -> &'static Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
             prefixes: AttrKey::ALL.iter().map(|key| format!(", {}=", key.name())).collect(),
-            sections: AttrKey::ALL.iter().map(|&key| Section::of(key)).collect(),
             heads: Opcode::ALL.iter().map(|opcode| format!("{}(", opcode.name())).collect(),
             may_call: Opcode::ALL
                 .iter()
@@ -82,11 +79,6 @@ impl Tables {
     #[inline]
     pub(super) fn write_prefix(&self, out: &mut Vec<u8>, key: AttrKey) {
         self.prefixes.write(out, key as usize);
-    }
-
-    #[inline]
-    pub(super) fn section(&self, key: AttrKey) -> Section {
-        self.sections[key as usize]
     }
 
     /// Appends `opcode(`.
@@ -106,12 +98,15 @@ impl Tables {
 pub(super) struct Plan {
     /// By attribute: whether it is left out. Called computations have further conditions.
     skip: [bool; AttrKey::ALL.len()],
+    sections: [Section; AttrKey::ALL.len()],
 }
 
 impl Plan {
     pub(super) fn new(options: &PrintOptions) -> Self {
         let mut skip = [false; AttrKey::ALL.len()];
+        let mut sections = [Section::Own; AttrKey::ALL.len()];
         for &key in AttrKey::ALL {
+            sections[key as usize] = Section::of(key);
             skip[key as usize] = match Section::of(key) {
                 Section::Own | Section::Unknown => {
                     !options.print_extra_attributes
@@ -132,7 +127,13 @@ impl Plan {
                 Section::Sharding | Section::Statistics | Section::Accuracy => false,
             };
         }
-        Self { skip }
+        Self { skip, sections }
+    }
+
+    /// The section of an attribute.
+    #[inline]
+    pub(super) fn section(&self, key: AttrKey) -> Section {
+        self.sections[key as usize]
     }
 
     /// Whether the options leave the attribute out.

@@ -53,13 +53,21 @@ pub(crate) fn write_shape(out: &mut Vec<u8>, module: &Module, id: ShapeId, with_
 }
 
 /// Appends what stands before element `index` of a list with index comments; `interval` 0 means no comments.
-#[inline]
+#[inline(always)]
 pub(crate) fn write_separator(out: &mut Vec<u8>, index: usize, interval: usize) {
     if index == 0 {
         return;
     }
     out.extend_from_slice(b", ");
-    if interval != 0 && index.is_multiple_of(interval) {
+    // Most lists are shorter than the interval; a division takes long.
+    if interval != 0 && index >= interval {
+        write_index_comment(out, index, interval);
+    }
+}
+
+#[cold]
+fn write_index_comment(out: &mut Vec<u8>, index: usize, interval: usize) {
+    if index.is_multiple_of(interval) {
         out.extend_from_slice(b"/*index=");
         write_int(out, index as i64);
         out.extend_from_slice(b"*/");
@@ -175,25 +183,41 @@ fn write_ints(out: &mut Vec<u8>, numbers: &[i64]) {
 /// The texts of a module's shapes.
 #[derive(Default)]
 pub(super) struct ShapeTexts {
-    without_layout: RenderedTexts,
-    with_layout: RenderedTexts,
+    with_layout: bool,
+    /// As instructions show them, with a blank behind.
+    of_instructions: RenderedTexts,
+    /// As signatures show them.
+    of_signatures: RenderedTexts,
 }
 
 impl ShapeTexts {
-    /// For all shapes of `module`.
-    pub(super) fn of(module: &Module) -> Self {
-        let count = module.shapes().len();
-        Self {
-            without_layout: RenderedTexts::with_count(count),
-            with_layout: RenderedTexts::with_count(count),
-        }
+    /// Keeps nothing; `with_layout` is for instructions.
+    pub(super) fn new(with_layout: bool) -> Self {
+        Self { with_layout, ..Self::default() }
     }
 
-    /// Appends a shape.
+    /// Keeps the texts of all shapes of `module`.
+    pub(super) fn keeping(mut self, module: &Module) -> Self {
+        let count = module.shapes().len();
+        self.of_instructions = RenderedTexts::with_count(count);
+        self.of_signatures = RenderedTexts::with_count(count);
+        self
+    }
+
+    /// Appends the shape of an instruction, and a blank.
     #[inline]
-    pub(super) fn write(&mut self, out: &mut Vec<u8>, module: &Module, id: ShapeId, with_layout: bool) {
-        let texts = if with_layout { &mut self.with_layout } else { &mut self.without_layout };
-        texts.write(out, id.index(), |out| write_shape(out, module, id, with_layout));
+    pub(super) fn write_before(&mut self, out: &mut Vec<u8>, module: &Module, id: ShapeId) {
+        let with_layout = self.with_layout;
+        self.of_instructions.write(out, id.index(), |out| {
+            write_shape(out, module, id, with_layout);
+            out.push(b' ');
+        });
+    }
+
+    /// Appends a shape without layouts.
+    #[inline]
+    pub(super) fn write_for_signature(&mut self, out: &mut Vec<u8>, module: &Module, id: ShapeId) {
+        self.of_signatures.write(out, id.index(), |out| write_shape(out, module, id, false));
     }
 }
 
@@ -305,13 +329,13 @@ mod tests {
         let mut module = Module::new("m");
         let array = module.shapes_mut().array(ElementType::F32, &[2]);
         let tuple = module.shapes_mut().intern(Shape::Tuple(vec![array, array]));
-        for mut texts in [ShapeTexts::of(&module), ShapeTexts::default()] {
-            for (id, with_layout) in
-                [(tuple, true), (array, true), (tuple, false), (tuple, true), (tuple, false)]
-            {
+        for mut texts in [ShapeTexts::new(true), ShapeTexts::new(true).keeping(&module)] {
+            for id in [tuple, array, array, tuple] {
                 let mut out = b"x".to_vec();
-                texts.write(&mut out, &module, id, with_layout);
-                assert_eq!(out, format!("x{}", text(&module, id, with_layout)).into_bytes());
+                texts.write_before(&mut out, &module, id);
+                texts.write_for_signature(&mut out, &module, id);
+                let expected = format!("x{} {}", text(&module, id, true), text(&module, id, false));
+                assert_eq!(out, expected.into_bytes());
             }
         }
     }

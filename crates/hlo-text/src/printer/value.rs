@@ -11,7 +11,7 @@ use super::replica_groups::write_replica_groups;
 use super::shape::write_shape;
 use super::sharding::write_sharding;
 use super::sort_json::sorted_json;
-use super::text::{write_quoted, write_string_or_json};
+use super::text::{write_quoted, write_raw_quoted, write_string_or_json};
 use super::{write_int, write_name};
 use crate::PrintOptions;
 use crate::ir::{
@@ -45,14 +45,10 @@ pub(crate) fn write_attribute_value(
             let text = module.strings().get(symbol);
             match key.kind() {
                 AttrKind::StringOrJson if options.sort_backend_config => {
-                    write_string_or_json(out, sorted_json(text).as_deref().unwrap_or(text));
+                    write_string_or_json(out, module, sorted_json(text).as_deref().unwrap_or(text));
                 }
-                AttrKind::StringOrJson => write_string_or_json(out, text),
-                AttrKind::RawString => {
-                    out.push(b'"');
-                    out.extend_from_slice(text);
-                    out.push(b'"');
-                }
+                AttrKind::StringOrJson => write_string_or_json(out, module, text),
+                AttrKind::RawString => write_raw_quoted(out, module, text),
                 _ => write_quoted(out, text),
             }
         }
@@ -118,7 +114,7 @@ pub(crate) fn write_frontend_attributes(out: &mut Vec<u8>, module: &Module, entr
     write_braced(out, entries, |out, &(key, value)| {
         out.extend_from_slice(module.strings().get(key));
         out.push(b'=');
-        write_string_or_json(out, module.strings().get(value));
+        write_string_or_json(out, module, module.strings().get(value));
     });
 }
 

@@ -8,6 +8,9 @@ use super::simulate::{Budget, Simulator, Text};
 /// Start and end of each group; index 0 is the whole match.
 pub(super) type Groups = Vec<Option<(usize, usize)>>;
 
+/// Text that operators are known to match exactly: from and to, in the text and in the program.
+type Task = ((usize, usize), (usize, usize));
+
 /// Finds sub-matches in one text.
 pub(super) struct Dissector<'a> {
     pub(super) program: &'a Program,
@@ -121,7 +124,7 @@ impl<'a> Dissector<'a> {
 
     /// Puts off the rest of a sequence until the inside of one of its parts is done.
     fn descend(
-        pending: &mut Vec<((usize, usize), (usize, usize))>,
+        pending: &mut Vec<Task>,
         inner_span: (usize, usize),
         inner: (usize, usize),
         rest_span: (usize, usize),

@@ -6,6 +6,7 @@
 //! the shapes that fill real check files, and [`Regex`] puts them together.
 
 mod captures;
+mod classes;
 mod parser;
 mod program;
 mod search;

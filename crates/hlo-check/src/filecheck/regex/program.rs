@@ -132,6 +132,15 @@ impl Program {
         count(Op::LineStart) > self.line_starts || count(Op::LineEnd) > self.line_ends
     }
 
+    /// Whether the operator at `place` reads `byte`.
+    pub(super) fn consumes(&self, place: usize, byte: u8) -> bool {
+        match self.ops[place] {
+            Op::Char(expected) => byte == expected,
+            Op::Set(set) => self.sets[set as usize].contains(byte),
+            _ => false,
+        }
+    }
+
     /// The place just after the operator (with its whole body) that starts at `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
         match self.ops[at] {

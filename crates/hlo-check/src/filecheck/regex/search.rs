@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use memchr::memmem;
-use regex_automata::{Input, meta};
+use regex_automata::{Anchored, Input, meta};
 
 use super::captures::{Dissector, Groups};
 use super::parser::{self, RegexError};
@@ -50,6 +50,8 @@ pub struct Regex {
     required: Option<(memmem::Finder<'static>, bool)>,
     /// No match contains a newline.
     within_line: bool,
+    /// See [`Simulator::hidden`].
+    hidden: Option<Vec<bool>>,
     /// The general engine, built when first needed. `None`: too large for it.
     general: OnceCell<Option<meta::Regex>>,
 }
@@ -67,8 +69,10 @@ impl Regex {
             Op::Set(set) => !program.sets[*set as usize].contains(b'\n'),
             _ => true,
         });
+        let hidden = Simulator::default().hidden(&program);
         Ok(Self {
-            simple: Simple::new(&program),
+            simple: if hidden.is_none() { Simple::new(&program) } else { None },
+            hidden,
             required: required_literal(&program)
                 .map(|(literal, leads)| (memmem::Finder::new(&literal).into_owned(), leads)),
             within_line,
@@ -150,31 +154,33 @@ impl Regex {
         want_groups: bool,
         scratch: &mut Scratch,
     ) -> Result<Option<Match>, StepLimitReached> {
-        let general = self.general.get_or_init(|| build_general(&self.program));
-        let general = general.as_ref().ok_or(StepLimitReached)?;
         let mut budget = Budget::new(MAX_MATCH_STEPS);
         let whole = (0, self.program.ops.len());
         let mut from = from;
         while from <= to {
-            let window = if self.within_line {
-                memchr::memchr(b'\n', &text.0[to..]).map_or(text.0.len(), |skip| to + skip)
-            } else {
-                text.0.len()
-            };
-            let anchored =
-                if from == to { regex_automata::Anchored::Yes } else { regex_automata::Anchored::No };
-            let input = Input::new(text.0).range(from..window).anchored(anchored);
-            let Some(found) = general.find(input) else { return Ok(None) };
-            let start = found.start();
-            if start > to {
-                return Ok(None);
+            let start = self.next_start(text, (from, to), scratch, &mut budget)?;
+            let Some(mut start) = start.filter(|&start| start <= to) else { return Ok(None) };
+            if self.hidden.is_some() {
+                // A match exists that starts here or later.
+                while scratch
+                    .simulator
+                    .longest(&self.program, text, (start, text.0.len()), whole, &mut budget)?
+                    .is_none()
+                {
+                    if start == to {
+                        return Ok(None);
+                    }
+                    start += 1;
+                }
             }
             let mut stop = text.0.len();
+            let mut approximated = false;
             // With back-references the engines above only approximate; go through the possible ends.
             loop {
                 let end =
                     scratch.simulator.longest(&self.program, text, (start, stop), whole, &mut budget)?;
                 let Some(end) = end else { break };
+                approximated = true;
                 let span = (start, end);
                 if !self.program.has_backrefs && !want_groups {
                     return Ok(Some(Match { start, end, groups: Groups::new() }));
@@ -194,9 +200,39 @@ impl Regex {
                 }
                 stop = end - 1;
             }
+            if approximated && start == text.0.len() {
+                // LLVM gives up checking back-references at the end of the text, and takes what its
+                // approximation found there for a match, without groups.
+                let groups = vec![None; self.program.groups as usize + 1];
+                return Ok(Some(Match { start, end: start, groups }));
+            }
             from = start + 1;
         }
         Ok(None)
+    }
+
+    /// The next place from which a match is to be tried, as far as cheap means tell.
+    fn next_start(
+        &self,
+        text: Text<'_>,
+        (from, to): (usize, usize),
+        scratch: &mut Scratch,
+        budget: &mut Budget,
+    ) -> Result<Option<usize>, StepLimitReached> {
+        let window = if self.within_line {
+            memchr::memchr(b'\n', &text.0[to..]).map_or(text.0.len(), |skip| to + skip)
+        } else {
+            text.0.len()
+        };
+        if let Some(hidden) = &self.hidden {
+            let cold = scratch.simulator.cold_start(&self.program, text, (from, window), hidden, budget)?;
+            return Ok(cold);
+        }
+        let general = self.general.get_or_init(|| build_general(&self.program));
+        let general = general.as_ref().ok_or(StepLimitReached)?;
+        let anchored = if from == to { Anchored::Yes } else { Anchored::No };
+        let input = Input::new(text.0).range(from..window).anchored(anchored);
+        Ok(general.find(input).map(|found| found.start()))
     }
 }
 

@@ -129,18 +129,75 @@ impl Simulator {
             self.next.reset(places);
             for index in 0..self.current.places.len() {
                 let place = self.current.places[index] as usize;
-                let matched = match program.ops[place] {
-                    Op::Char(expected) => byte == expected,
-                    Op::Set(set) => program.sets[set as usize].contains(byte),
-                    _ => false,
-                };
-                if matched {
+                if program.consumes(place, byte) {
                     Self::follow(program, &mut self.next, &mut self.stack, place + 1, last);
                 }
             }
             std::mem::swap(&mut self.current, &mut self.next);
             at += 1;
         }
+    }
+
+    /// Where LLVM's matcher begins to look for the start of a match that it knows to exist: the last
+    /// place up to the earliest end of a match at which no thread but new ones was alive.
+    ///
+    /// `hidden[place]` marks operators after which a thread looks like a new one (see
+    /// [`Self::hidden`]); it then begins too late, and so must we.
+    pub(super) fn cold_start(
+        &mut self,
+        program: &Program,
+        text: Text<'_>,
+        (start, stop): (usize, usize),
+        hidden: &[bool],
+        budget: &mut Budget,
+    ) -> Result<Option<usize>, StepLimitReached> {
+        let last = program.ops.len();
+        let mut cold = start;
+        self.current.reset(last + 1);
+        Self::follow(program, &mut self.current, &mut self.stack, 0, last);
+        let mut at = start;
+        loop {
+            self.pass_assertions(program, text, at, last);
+            if self.current.has(last) {
+                return Ok(Some(cold));
+            }
+            let byte = match text.0.get(at) {
+                Some(&byte) if at < stop => byte,
+                _ => return Ok(None),
+            };
+            budget.spend(1 + self.current.places.len() as u64)?;
+            self.next.reset(last + 1);
+            Self::follow(program, &mut self.next, &mut self.stack, 0, last);
+            let mut only_new = true;
+            for index in 0..self.current.places.len() {
+                let place = self.current.places[index] as usize;
+                if program.consumes(place, byte) {
+                    only_new &= hidden[place];
+                    Self::follow(program, &mut self.next, &mut self.stack, place + 1, last);
+                }
+            }
+            std::mem::swap(&mut self.current, &mut self.next);
+            at += 1;
+            if only_new {
+                cold = at;
+            }
+        }
+    }
+
+    /// For each operator that reads a byte, whether the place after it can be reached from the start
+    /// without reading; `None` if that is so for none.
+    pub(super) fn hidden(&mut self, program: &Program) -> Option<Vec<bool>> {
+        let last = program.ops.len();
+        self.current.reset(last + 1);
+        Self::follow(program, &mut self.current, &mut self.stack, 0, last);
+        let reads = |op: &Op| matches!(op, Op::Char(_) | Op::Set(_));
+        let hidden: Vec<bool> = program
+            .ops
+            .iter()
+            .enumerate()
+            .map(|(place, op)| reads(op) && self.current.has(place + 1))
+            .collect();
+        hidden.contains(&true).then_some(hidden)
     }
 
     /// Lets threads that stand before an assertion through, where it holds.
@@ -223,7 +280,7 @@ impl Simulator {
                     while let Op::Or2(skip) = program.ops[end] {
                         end += skip as usize;
                     }
-                    stack.push(end as u32 + 1);
+                    stack.push(end as u32);
                 }
                 Op::PlusOpen(_)
                 | Op::QuestClose

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::rc::Rc;
 
 use super::{Color, Painter};
 use crate::filecheck::diagnostic::{Annotation, Outcome};
@@ -34,7 +35,7 @@ fn marker(outcome: Outcome) -> Marker {
 struct Mark {
     /// Order in which the annotation was made.
     order: usize,
-    label: String,
+    label: Rc<str>,
     first_line: bool,
     line: usize,
     start: usize,
@@ -71,6 +72,7 @@ pub fn render(
         width: 0,
         painter: Painter::new(colors),
         elided: Painter::new(colors),
+        elided_lines: 0,
     };
     dump.render(label_width)
 }
@@ -96,6 +98,7 @@ fn marks(sources: &SourceMap, implicit: &[Span], annotations: &[Annotation]) -> 
             *index += 1;
         }
         label_width = label_width.max(label.len());
+        let label: Rc<str> = label.into();
         let marker = marker(annotation.outcome);
         let range = annotation.range;
         let start = sources.position(range.loc());
@@ -147,7 +150,12 @@ struct Dump<'a> {
     painter: Painter,
     /// Lines left out so far, in case an ellipsis would be no shorter.
     elided: Painter,
+    /// How many lines are left out so far.
+    elided_lines: usize,
 }
+
+/// Lines an ellipsis takes.
+const ELLIPSIS_LINES: usize = 3;
 
 impl Dump<'_> {
     fn render(mut self, label_width: usize) -> Vec<u8> {
@@ -182,8 +190,16 @@ impl Dump<'_> {
             }
             let end = memchr::memchr(b'\n', &self.text[at..]).map_or(self.text.len(), |i| at + i + 1);
             let marks_end = mark + self.marks[mark..].iter().take_while(|mark| mark.line == line).count();
-            let target = if shown { &mut self.painter } else { &mut self.elided };
             let of_line = &self.marks[mark..marks_end];
+            if !shown {
+                self.elided_lines += 1 + of_line.len();
+                if self.elided_lines > ELLIPSIS_LINES {
+                    // These will never be shown.
+                    (at, mark, line) = (end, marks_end, line + 1);
+                    continue;
+                }
+            }
+            let target = if shown { &mut self.painter } else { &mut self.elided };
             put_line(target, line, self.width, &self.text[at..end], of_line, self.verbose, self.colors);
             for mark in of_line {
                 put_mark(target, mark, self.width, end - at);
@@ -211,11 +227,11 @@ impl Dump<'_> {
 
     fn end_elision(&mut self) {
         let elided = std::mem::take(&mut self.elided.out);
-        if memchr::memchr_iter(b'\n', &elided).nth(3).is_none() {
+        if std::mem::take(&mut self.elided_lines) <= ELLIPSIS_LINES {
             self.painter.put(&elided);
             return;
         }
-        for _ in 0..3 {
+        for _ in 0..ELLIPSIS_LINES {
             self.painter.color(Color::Black);
             let dot = format!("{:>width$}", ".", width = self.width);
             self.painter.put(dot.as_bytes());

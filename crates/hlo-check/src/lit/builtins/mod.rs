@@ -8,6 +8,7 @@ mod ls;
 mod posix_regex;
 mod sed;
 mod sed_script;
+mod sed_stream;
 mod sort;
 mod split_file;
 mod state;

@@ -2,7 +2,8 @@
 
 use super::super::shell::call::Call;
 use super::super::shell::exec::Stop;
-use super::sed_script::{Script, Stream};
+use super::sed_script::Script;
+use super::sed_stream::Stream;
 use super::{failure, read_operand, reason, success};
 use crate::tool::Output;
 

@@ -2,26 +2,26 @@
 //!
 //! Lines are bytes, as in the C locale.
 
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 
 use super::posix_regex::translate;
 
 /// A parsed script.
 #[derive(Debug)]
 pub(super) struct Script {
-    commands: Vec<Step>,
+    pub(super) commands: Vec<Step>,
 }
 
 #[derive(Debug)]
-struct Step {
-    from: Option<Address>,
-    to: Option<Address>,
-    negated: bool,
-    action: Action,
+pub(super) struct Step {
+    pub(super) from: Option<Address>,
+    pub(super) to: Option<Address>,
+    pub(super) negated: bool,
+    pub(super) action: Action,
 }
 
 #[derive(Debug)]
-enum Address {
+pub(super) enum Address {
     Line(usize),
     Last,
     Match(Regex),
@@ -30,7 +30,7 @@ enum Address {
 }
 
 #[derive(Debug)]
-enum Action {
+pub(super) enum Action {
     Substitute { regex: Regex, parts: Vec<Part>, first: usize, all: bool, print: bool },
     Translate(Box<[u8; 256]>),
     Delete,
@@ -44,7 +44,7 @@ enum Action {
 
 /// A piece of a replacement.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Text(Vec<u8>),
     Group(usize),
 }
@@ -340,178 +340,9 @@ fn replacement_parts(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// A run of a script over some input.
-pub(super) struct Stream<'s> {
-    script: &'s Script,
-    quiet: bool,
-    /// Per command: the line its range goes up to (`None`: up to a match) while it is on.
-    active: Vec<Option<Option<usize>>>,
-    /// What has been printed.
-    pub(super) out: Vec<u8>,
-}
-
-impl<'s> Stream<'s> {
-    /// A run that hasn't begun; `quiet` is `-n`.
-    pub(super) fn new(script: &'s Script, quiet: bool) -> Self {
-        Stream { script, quiet, active: vec![None; script.commands.len()], out: Vec::new() }
-    }
-
-    /// Feeds it all input; gives the exit status.
-    pub(super) fn run(&mut self, inputs: &[&[u8]]) -> i32 {
-        let lines: Vec<&[u8]> =
-            inputs.iter().flat_map(|input| input.split_inclusive(|&byte| byte == b'\n')).collect();
-        let count = lines.len();
-        for (index, line) in lines.into_iter().enumerate() {
-            let (text, end): (&[u8], &[u8]) = match line.strip_suffix(b"\n") {
-                Some(text) => (text, b"\n"),
-                // Only the very last line stays without a line end.
-                None if index + 1 < count => (line, b"\n"),
-                None => (line, b""),
-            };
-            if let Some(status) = self.line(text, end, index + 1, index + 1 == count) {
-                return status;
-            }
-        }
-        0
-    }
-
-    /// Works on one line; an exit status if the script quits.
-    fn line(&mut self, text: &[u8], end: &[u8], number: usize, last: bool) -> Option<i32> {
-        let mut space = text.to_vec();
-        let mut appended = Vec::new();
-        let mut deleted = false;
-        let mut quit = None;
-        let script = self.script;
-        for (index, step) in script.commands.iter().enumerate() {
-            if self.selects(index, step, &space, number, last) == step.negated {
-                continue;
-            }
-            match &step.action {
-                Action::Substitute { regex, parts, first, all, print } => {
-                    if substitute(&mut space, regex, parts, *first, *all) && *print {
-                        self.print(&space, end);
-                    }
-                }
-                Action::Translate(table) => {
-                    for byte in &mut space {
-                        *byte = table[usize::from(*byte)];
-                    }
-                }
-                Action::Delete => deleted = true,
-                Action::Print => self.print(&space, end),
-                Action::Quit(status) => quit = Some(*status),
-                Action::LineNumber => self.out.extend_from_slice(format!("{number}\n").as_bytes()),
-                Action::Append(text) => appended.extend_from_slice(text),
-                Action::Insert(text) => self.out.extend_from_slice(text),
-                Action::Change(text) => {
-                    // For a range the text comes once, at its end.
-                    if step.to.is_none() || step.negated || self.active[index].is_none() {
-                        self.out.extend_from_slice(text);
-                    }
-                    deleted = true;
-                }
-            }
-            if deleted || quit.is_some() {
-                break;
-            }
-        }
-        if !deleted && !self.quiet {
-            self.print(&space, end);
-        }
-        if !appended.is_empty() && self.out.last().is_some_and(|&byte| byte != b'\n') {
-            self.out.push(b'\n');
-        }
-        self.out.extend_from_slice(&appended);
-        quit
-    }
-
-    fn print(&mut self, text: &[u8], end: &[u8]) {
-        if self.out.last().is_some_and(|&byte| byte != b'\n') {
-            self.out.push(b'\n');
-        }
-        self.out.extend_from_slice(text);
-        self.out.extend_from_slice(end);
-    }
-
-    fn selects(&mut self, index: usize, step: &Step, space: &[u8], number: usize, last: bool) -> bool {
-        let holds = |address: &Address| match address {
-            Address::Line(line) => *line == number,
-            Address::Last => last,
-            Address::Match(regex) => regex.is_match(space),
-            Address::More(_) => false,
-        };
-        let Some(from) = &step.from else { return true };
-        let Some(to) = &step.to else { return holds(from) };
-        if let Some(until) = self.active[index] {
-            let ends = match until {
-                Some(line) => number >= line,
-                None => holds(to),
-            };
-            if ends {
-                self.active[index] = None;
-            }
-            // A range whose last line has been passed is over already.
-            return until.is_none_or(|line| number <= line);
-        }
-        if !holds(from) {
-            return false;
-        }
-        let until = match to {
-            Address::Line(line) => Some(*line),
-            Address::More(count) => Some(number.saturating_add(*count)),
-            Address::Last | Address::Match(_) => None,
-        };
-        let only_this = match until {
-            Some(line) => line <= number,
-            None => matches!(to, Address::Last) && last,
-        };
-        if !only_this {
-            self.active[index] = Some(until);
-        }
-        true
-    }
-}
-
-/// Replaces the match number `first` (and, with `all`, those after it); whether there was one.
-fn substitute(space: &mut Vec<u8>, regex: &Regex, parts: &[Part], first: usize, all: bool) -> bool {
-    let mut out = Vec::with_capacity(space.len());
-    let mut copied = 0;
-    let mut done = false;
-    for (index, captures) in regex.captures_iter(space).enumerate() {
-        if index + 1 < first {
-            continue;
-        }
-        let Some(whole) = captures.get(0) else { continue };
-        out.extend_from_slice(&space[copied..whole.start()]);
-        replace(&captures, parts, &mut out);
-        copied = whole.end();
-        done = true;
-        if !all {
-            break;
-        }
-    }
-    if done {
-        out.extend_from_slice(&space[copied..]);
-        *space = out;
-    }
-    done
-}
-
-fn replace(captures: &Captures<'_>, parts: &[Part], out: &mut Vec<u8>) {
-    for part in parts {
-        match part {
-            Part::Text(text) => out.extend_from_slice(text),
-            Part::Group(number) => {
-                if let Some(group) = captures.get(*number) {
-                    out.extend_from_slice(group.as_bytes());
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::sed_stream::Stream;
     use super::*;
 
     fn run(script: &str, extended: bool, quiet: bool, input: &str) -> String {
@@ -600,5 +431,29 @@ mod tests {
         ] {
             assert!(Script::parse(script, false).is_err(), "{script}");
         }
+    }
+
+    #[test]
+    fn random_scripts_do_not_panic() {
+        const PIECES: [&str; 24] = [
+            "s", "/", "y", "\\", "[", "]", "^", "$", "(", ")", "{", "}", "*", "a", "\u{e9}", ",", "1", "+",
+            "g", ";", "!", "\n", "&", "d",
+        ];
+        let mut state = 1u64;
+        let mut next = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % bound
+        };
+        let mut valid = 0;
+        for _ in 0..20_000 {
+            let length = next(12);
+            let script: String = (0..length).map(|_| PIECES[next(PIECES.len())]).collect();
+            let script = if next(2) == 0 { format!("s/{script}/x/") } else { script };
+            if let Ok(script) = Script::parse(&script, next(2) == 0) {
+                valid += 1;
+                Stream::new(&script, false).run(&[b"a1(\n\xff+e\n\na"]);
+            }
+        }
+        assert!(valid > 1000, "{valid}");
     }
 }

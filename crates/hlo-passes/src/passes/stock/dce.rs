@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use hlo_text::ir::words::FusionKind;
 use hlo_text::ir::{AttrKey, AttrValue, ComputationId, InstructionId, Opcode, ShapeId};
 
 use super::tuple_simplifier::tuple_element;
@@ -94,7 +93,7 @@ fn drop_unused_fusion_outputs(
         || edit.attribute(root, AttrKey::Sharding).is_some()
         || !edit.is_default(fusion, AttrKey::OutputToOperandAliasing)
         || edit.has_control_dependencies(fusion)
-        || edit.attribute(fusion, AttrKey::FusionKind) == Some(AttrValue::Word(FusionKind::Custom.word()))
+        || edit.is_custom_fusion(fusion)
         || edit.is_root(fusion)
         || edit.users(fusion).is_empty()
     {

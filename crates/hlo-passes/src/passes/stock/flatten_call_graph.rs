@@ -27,8 +27,8 @@ impl Pass for FlattenCallGraph {
                 continue;
             }
             for (index, &caller) in callers.iter().enumerate() {
-                let calls = callers.iter().filter(|&&other| other == caller).count();
-                if index == 0 && calls == 1 {
+                // The calls of one instruction follow each other.
+                if index == 0 && callers.get(1) != Some(&caller) {
                     continue;
                 }
                 if context.may_rewrite(edit, caller) {

@@ -6,7 +6,7 @@ use super::{Complaint, Extent, bad, element_count, fast, finish};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{ArrayShape, ElementClass, ElementType, LiteralData};
 use crate::lexer::{Cursor, Keyword, Token};
-use crate::number::{decode_float, encode_float, max_finite, nan_with_payload, round_nan_to_f32};
+use crate::number::{encode_float, is_finite, max_finite, nan_with_payload, round_nan_to_f32};
 use crate::parser::{Dialect, ParseResult};
 
 /// The bytes of elements; a scalar's lie on the stack.
@@ -240,7 +240,7 @@ impl Reader<'_> {
             }
             ElementClass::Float => {
                 let value = self.double(cursor)?;
-                let Some(bits) = float_bits(element_type, value) else {
+                let Some(bits) = float_bits(element_type, value, self.dialect == Dialect::Lenient) else {
                     return Err(out_of_range(span, element_type, cursor.text()));
                 };
                 let bits = if value.is_nan() { checked_nan(element_type, value, span)? } else { bits };
@@ -338,10 +338,18 @@ pub(super) fn integer_bits(element_type: ElementType, value: i64) -> Option<u64>
     fits.then_some(value as u64)
 }
 
+/// Below this a value of `f8e8m0fnu` is nearest to the smallest one, 2^-127.
+const NEAREST_SMALLEST_E8M0: f64 = 1.5 / (1u128 << 127) as f64;
+
 /// The bits of a floating-point value, `None` if it is finite and the type has no finite value near it.
-pub(super) fn float_bits(element_type: ElementType, value: f64) -> Option<u64> {
+///
+/// The smallest `f8e8m0fnu` prints as a number that is a little larger. XLA reads that as the next value.
+pub(super) fn float_bits(element_type: ElementType, value: f64, is_lenient: bool) -> Option<u64> {
+    if is_lenient && element_type == ElementType::F8E8M0FNU && value > 0.0 && value < NEAREST_SMALLEST_E8M0 {
+        return Some(0);
+    }
     let bits = encode_float(element_type, value);
-    (!value.is_finite() || decode_float(element_type, bits).is_finite()).then_some(bits)
+    (!value.is_finite() || is_finite(element_type, bits)).then_some(bits)
 }
 
 /// The bits of the parts of a complex value; parts must not exceed the largest finite value, not even by a

@@ -106,7 +106,7 @@ impl<const SIZE: usize> Sink for Float<SIZE> {
 
     #[inline]
     fn special(&self, bytes: &mut Vec<u8>, value: f64) -> bool {
-        let Some(bits) = float_bits(self.element_type, value) else { return false };
+        let Some(bits) = float_bits(self.element_type, value, self.keeps_minus_zero) else { return false };
         bytes.extend_from_slice(&bits.to_le_bytes()[..SIZE]);
         true
     }
@@ -205,27 +205,35 @@ fn read_into<S: Sink>(
     let mut row = reader.seen[rank - 1];
     let mut level = reader.level;
     let mut at = start;
-    while let Some(&byte) = text.get(at) {
+    'text: while let Some(&byte) = text.get(at) {
         match byte {
             b' ' | b'\n' | b'\r' | b'\t' => at += 1,
             b',' if level > 0 => at += 1,
             b'-' | b'0'..=b'9' if level == rank && row < row_size => {
-                let Some((number, end)) = scan_number(text, at) else {
-                    let Some(end) = minus_infinity(sink, text, at, bytes) else { break };
+                // The numbers of a row one after the other.
+                loop {
+                    let Some((number, end)) = scan_number(text, at) else {
+                        let Some(end) = minus_infinity(sink, text, at, bytes) else { break 'text };
+                        row += 1;
+                        at = end;
+                        break;
+                    };
+                    let stored = is_delimiter(text.get(end))
+                        && match number {
+                            Scanned::Int(value, is_negative) => sink.int(bytes, value, is_negative),
+                            Scanned::Decimal(value) => sink.decimal(bytes, value),
+                        };
+                    if !stored {
+                        break 'text;
+                    }
                     row += 1;
                     at = end;
-                    continue;
-                };
-                let stored = is_delimiter(text.get(end))
-                    && match number {
-                        Scanned::Int(value, is_negative) => sink.int(bytes, value, is_negative),
-                        Scanned::Decimal(value) => sink.decimal(bytes, value),
-                    };
-                if !stored {
-                    break;
+                    match text.get(at..) {
+                        Some([b',', b' ', b'0'..=b'9' | b'-', ..]) if row < row_size => at += 2,
+                        Some([b',', b'0'..=b'9' | b'-', ..]) if row < row_size => at += 1,
+                        _ => break,
+                    }
                 }
-                row += 1;
-                at = end;
             }
             b'{' if level < rank => {
                 if let Some(outer) = level.checked_sub(1) {

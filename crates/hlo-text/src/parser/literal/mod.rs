@@ -12,9 +12,9 @@ use crate::ir::{
 };
 use crate::lexer::{Cursor, Token};
 
-/// The most bytes that are filled with zeros because the text has fewer elements than the shape: XLA reads
-/// `f32[3] constant(1)` as `{1, 0, 0}`. Text that is short must not take much memory.
-pub(crate) const MAX_ZERO_FILLED_BYTES: usize = 1 << 28;
+/// The most elements an array may have of which the text has only one or none: XLA reads `f32[3] constant(1)` as
+/// `{1, 0, 0}`. They take no memory, but are printed in full where large constants are. XLA's limit is its memory.
+pub(crate) const MAX_UNWRITTEN_ELEMENTS: usize = 1 << 25;
 
 /// The most rows an array without elements may have if they are not written: each prints as a pair of braces.
 pub(crate) const MAX_UNWRITTEN_ROWS: i64 = 1 << 24;
@@ -290,7 +290,7 @@ enum Extent {
 fn finish(
     array: &ArrayShape,
     count: i64,
-    mut bytes: dense::Bytes,
+    bytes: dense::Bytes,
     extent: Extent,
     span: Span,
 ) -> ParseResult<LiteralData> {
@@ -305,13 +305,10 @@ fn finish(
     if extent == Extent::Elided {
         return Ok(LiteralData::Elided);
     }
-    let size = array.element_type.storage_bytes();
-    if bytes.len() as i64 / size as i64 != count {
-        let wanted = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
-        let Some(wanted) = wanted.filter(|&wanted| wanted <= MAX_ZERO_FILLED_BYTES) else {
-            return Err(too_large(span, count, "elements"));
-        };
-        bytes.resize(wanted, 0);
+    let elements = Elements::from_valid(array.element_type, bytes);
+    let wanted = usize::try_from(count).unwrap_or(usize::MAX);
+    if elements.len() < wanted && wanted > MAX_UNWRITTEN_ELEMENTS {
+        return Err(too_large(span, count, "elements"));
     }
-    Ok(LiteralData::Dense(Elements::from_valid(array.element_type, bytes)))
+    Ok(LiteralData::Dense(elements.followed_by_zeros(wanted)))
 }

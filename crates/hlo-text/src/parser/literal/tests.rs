@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::{MAX_UNWRITTEN_ROWS, MAX_ZERO_FILLED_BYTES, dense, parse_literal, parse_typed_literal};
+use super::{MAX_UNWRITTEN_ELEMENTS, MAX_UNWRITTEN_ROWS, dense, parse_literal, parse_typed_literal};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{ElementType, Literal, LiteralData, Module, Shape};
 use crate::lexer::{Cursor, Token};
@@ -140,6 +140,7 @@ fn forms_of_arrays() {
         ("s32[0,2,2,2]", "{}", "{  }"),
         // Elements that are missing altogether are 0.
         ("f32[3]", "1", "{1, 0, 0}"),
+        ("s32[2,2]", "7", "{ { 7, 0 }, { 0, 0 } }"),
         ("f32[2]", ",", "{0, 0}"),
         ("f32[]", ",", "0"),
         ("f8e8m0fnu[]", ",", "5.9e-39"),
@@ -356,8 +357,13 @@ fn declared_sizes_allocate_nothing() {
         ("f32[1000000000000]", ",", TooLarge, 0),
         ("f32[4294967296,4294967296]", "{...}", TooLarge, 0),
     ]);
-    let count = MAX_ZERO_FILLED_BYTES / 4;
-    assert!(outcome(Dialect::Strict, &format!("f32[{count}]"), "1").is_ok());
+    let mut module = Module::default();
+    let count = MAX_UNWRITTEN_ELEMENTS;
+    let (result, _) = parse_in(&mut module, Dialect::Strict, &format!("f32[{count}]"), "1");
+    let literal = result.expect("is accepted");
+    assert_eq!(print(&module, &literal, &PrintOptions::default()), "{...}");
+    let elements = literal.elements().expect("values are known");
+    assert_eq!((elements.len(), elements.f64(0), elements.f64(count - 1)), (count, Some(1.0), Some(0.0)));
     assert_eq!(outcome(Dialect::Strict, &format!("f32[{}]", count + 1), "1"), Err((TooLarge, 0)));
     // Arrays without elements, but with rows.
     let rows = MAX_UNWRITTEN_ROWS;

@@ -94,17 +94,18 @@ fn parse_entry(
         },
         |cursor| Err(unknown_name(cursor.word(), cursor.span(), what, names)),
     )?;
+    let malformed = |mut error: Box<Diagnostic>| {
+        error.code = Code::BadStackFrames;
+        error
+    };
     match given.require(names, required) {
         Err(error) if context.dialect == Dialect::Lenient => {
-            given.require(names, required_leniently)?;
+            given.require(names, required_leniently).map_err(malformed)?;
             let message = format!("{}, as in the tables of older XLA versions", error.message);
             context.warnings.push(Diagnostic::new(Code::Dialect, span, message).warning());
             Ok(())
         }
-        result => result.map_err(|mut error| {
-            error.code = Code::BadStackFrames;
-            error
-        }),
+        result => result.map_err(malformed),
     }
 }
 
@@ -167,6 +168,20 @@ impl<'t> Rebuilder<'t> {
         }
     }
 
+    /// Numbers the frames that are needed in the order they have now, callers first, so that reading a print
+    /// changes nothing: the instructions of a print are in another order than those it was made of.
+    fn keep_order(&mut self, module: &Module) {
+        let mut needed: Vec<i32> =
+            (0..module.metadata.len()).map(|index| module.metadata.get(index).stack_frame_id).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        for id in needed {
+            if id != 0 {
+                self.frame(id);
+            }
+        }
+    }
+
     /// The new id of the frame that the text calls `id`; 0 if it is no good.
     fn frame(&mut self, id: i32) -> i32 {
         self.chain.clear();
@@ -215,9 +230,12 @@ impl<'t> Rebuilder<'t> {
 }
 
 /// Makes the stack-frame tables of the module of `tables`: only what the metadata of its instructions needs, each
-/// entry once, numbered in the order of first need. The metadata gets the new ids; ids that lead nowhere become 0.
+/// entry once, numbered in the order of first need, or in the order of `tables` if prints must read back. The metadata gets the new ids; ids that lead nowhere become 0.
 pub(crate) fn rebuild_stack_frames(module: &mut Module, tables: &StackFrameIndex) {
     let mut rebuilder = Rebuilder::new(tables);
+    if module.reads_back {
+        rebuilder.keep_order(module);
+    }
     let order: Vec<InstructionId> = module
         .computations()
         .iter()

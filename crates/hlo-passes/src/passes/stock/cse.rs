@@ -1,0 +1,284 @@
+//! `cse`: instructions are replaced by earlier identical ones of the same computation.
+
+use hlo_text::ir::{
+    AttrKey, AttrValue, ComputationId, InstructionId, LiteralId, Opcode, Shape, ShapeId, Value, ValueId,
+};
+use smallvec::SmallVec;
+
+use crate::Map;
+use crate::edit::Editor;
+use crate::hash::ModuleHash;
+use crate::pass::{Pass, PassContext, PassResult};
+use crate::structure::{StructuralHasher, hash_literal};
+
+/// The frontend attribute that holds a Shardy sharding.
+const SHARDY: &[u8] = b"xla.sdy.sharding";
+
+/// The pass, as XLA has it when layouts don't count.
+pub(crate) struct Cse;
+
+impl Pass for Cse {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        let mut structure = StructuralHasher::default();
+        structure.hash_computations(edit);
+        let mut eliminator = Eliminator { structure, shapes: Map::default(), literals: Map::default() };
+        for computation in edit.computations().to_vec() {
+            eliminator.combine_constants(edit, computation, context)?;
+            eliminator.combine_instructions(edit, computation, context)?;
+        }
+        Ok(())
+    }
+}
+
+struct Eliminator {
+    /// Of the computations as they were.
+    structure: StructuralHasher,
+    /// Shapes without layouts.
+    shapes: Map<ShapeId, ShapeId>,
+    literals: Map<LiteralId, ModuleHash>,
+}
+
+/// What identical instructions have in common, shardings aside.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    opcode: Opcode,
+    shape: ShapeId,
+    operands: SmallVec<[InstructionId; 4]>,
+    attributes: SmallVec<[(AttrKey, [u64; 2]); 2]>,
+}
+
+/// Shardings, which may be there on one side only.
+#[derive(Clone, Copy)]
+struct Shardings {
+    sharding: Option<AttrValue>,
+    shardy: Option<hlo_text::ir::Symbol>,
+}
+
+impl Shardings {
+    fn of(edit: &Editor<'_>, id: InstructionId) -> Self {
+        let shardy = match edit.value_of(id, AttrKey::FrontendAttributes) {
+            Some(Value::FrontendAttributes(entries)) => {
+                entries.iter().find(|(key, _)| edit.strings().get(*key) == SHARDY).map(|entry| entry.1)
+            }
+            _ => None,
+        };
+        Self { sharding: edit.attribute(id, AttrKey::Sharding), shardy }
+    }
+
+    fn agree_with(self, other: Self) -> bool {
+        fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+            a.is_none() || b.is_none() || a == b
+        }
+        agree(self.sharding, other.sharding) && agree(self.shardy, other.shardy)
+    }
+}
+
+impl Eliminator {
+    /// The shape without layouts.
+    fn layout_free(&mut self, edit: &mut Editor<'_>, id: ShapeId) -> ShapeId {
+        if let Some(&known) = self.shapes.get(&id) {
+            return known;
+        }
+        let free = match edit.shape(id).clone() {
+            Shape::Array(array) => {
+                let dynamic = vec![false; array.rank()];
+                edit.intern_shape(Shape::Array(hlo_text::ir::ArrayShape { layout: None, dynamic, ..array }))
+            }
+            Shape::Tuple(elements) => {
+                let elements = elements.into_iter().map(|element| self.layout_free(edit, element)).collect();
+                edit.intern_shape(Shape::Tuple(elements))
+            }
+            Shape::Buffer(element) => {
+                let element = self.layout_free(edit, element);
+                edit.intern_shape(Shape::Buffer(element))
+            }
+            Shape::Token | Shape::Opaque => id,
+        };
+        self.shapes.insert(id, free);
+        free
+    }
+
+    fn literal(&mut self, edit: &Editor<'_>, id: LiteralId) -> ModuleHash {
+        *self.literals.entry(id).or_insert_with(|| hash_literal(edit, id))
+    }
+
+    /// Leaves one of the constants of equal type and value.
+    fn combine_constants(
+        &mut self,
+        edit: &mut Editor<'_>,
+        computation: ComputationId,
+        context: &mut PassContext<'_>,
+    ) -> PassResult<()> {
+        let instructions: Vec<InstructionId> = edit.live_instructions(computation).collect();
+        // Constants of different domains must stay apart.
+        if instructions.iter().any(|&id| edit.instruction(id).opcode == Opcode::Domain) {
+            return Ok(());
+        }
+        let mut seen: Map<(ShapeId, ModuleHash), SmallVec<[InstructionId; 1]>> = Map::default();
+        for id in instructions {
+            let instruction = edit.instruction(id);
+            let Some(literal) = instruction.literal.filter(|_| instruction.opcode == Opcode::Constant) else {
+                continue;
+            };
+            if edit.literal(literal).has_elided() || edit.has_control_dependencies(id) {
+                continue;
+            }
+            let shape = instruction.shape;
+            let key = (self.layout_free(edit, shape), self.literal(edit, literal));
+            let known = seen.entry(key).or_default();
+            replace_by_known(edit, id, known, context)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves one of identical instructions with operands, and of `partition-id` and `replica-id`.
+    fn combine_instructions(
+        &mut self,
+        edit: &mut Editor<'_>,
+        computation: ComputationId,
+        context: &mut PassContext<'_>,
+    ) -> PassResult<()> {
+        let mut seen: Map<Key, SmallVec<[InstructionId; 1]>> = Map::default();
+        let mut iotas: Map<Key, InstructionId> = Map::default();
+        for id in edit.post_order(computation) {
+            if edit.is_removed(id) {
+                continue;
+            }
+            let opcode = edit.instruction(id).opcode;
+            let is_id = matches!(opcode, Opcode::PartitionId | Opcode::ReplicaId);
+            if edit.operands(id).is_empty() && !is_id {
+                continue;
+            }
+            if edit.has_side_effect(id) || !edit.is_safely_removable(id) {
+                continue;
+            }
+            let key = self.key(edit, id);
+            let known = seen.entry(key).or_default();
+            if !replace_by_known(edit, id, known, context)? {
+                self.combine_iota_operands(edit, id, &mut iotas, context);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes operands of one instruction that are the same `iota` one.
+    fn combine_iota_operands(
+        &mut self,
+        edit: &mut Editor<'_>,
+        user: InstructionId,
+        iotas: &mut Map<Key, InstructionId>,
+        context: &mut PassContext<'_>,
+    ) {
+        iotas.clear();
+        for index in 0..edit.operands(user).len() {
+            let operand = edit.operands(user)[index];
+            if edit.instruction(operand).opcode != Opcode::Iota {
+                continue;
+            }
+            let key = self.key(edit, operand);
+            let first = *iotas.entry(key).or_insert(operand);
+            if first != operand && context.may_rewrite(edit, operand) {
+                context.applied(edit, operand, format_args!("replaced by `{}`", edit.name_of(first)));
+                edit.set_operand(user, index, first);
+                if edit.is_dead(operand) && !edit.has_control_dependencies(operand) {
+                    edit.remove_instruction(operand);
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, edit: &mut Editor<'_>, id: InstructionId) -> Key {
+        let instruction = edit.instruction(id);
+        let (opcode, shape) = (instruction.opcode, instruction.shape);
+        let mut operands: SmallVec<[InstructionId; 4]> = SmallVec::from_slice(edit.operands(id));
+        if is_commutative(opcode) {
+            operands.sort_unstable();
+        }
+        let mut attributes = SmallVec::new();
+        for attr in edit.attributes(id) {
+            let value = match attr.value {
+                // Compared apart, or not part of what the instruction does.
+                _ if matches!(
+                    attr.key,
+                    AttrKey::Sharding | AttrKey::FrontendAttributes | AttrKey::Origin | AttrKey::Statistics
+                ) =>
+                {
+                    continue;
+                }
+                AttrValue::Bool(value) => [u64::from(value), 0],
+                AttrValue::Int(value) if attr.key == AttrKey::Index => {
+                    [first_equal_output(edit, id, value), 0]
+                }
+                AttrValue::Int(value) => [value as u64, 0],
+                AttrValue::Float(value) => [u64::from(value.to_bits()), 0],
+                AttrValue::Word(value) => [u64::from(value), 0],
+                AttrValue::String(value) | AttrValue::Raw(value) => [value.index() as u64, 0],
+                AttrValue::Shape(value) => [value.index() as u64, 0],
+                AttrValue::Computation(value) => self.structure.computation(value).0,
+                AttrValue::Literal(value) => hash_literal(edit, value).0,
+                AttrValue::Value(value) => self.value(edit, value),
+            };
+            attributes.push((attr.key, value));
+        }
+        let shape = self.layout_free(edit, shape);
+        Key { opcode, shape, operands, attributes }
+    }
+
+    /// Values of a module are equal when their ids are, but called computations may be equal under other names.
+    fn value(&self, edit: &Editor<'_>, id: ValueId) -> [u64; 2] {
+        let Value::Computations(called) = edit.value(id) else { return [id.index() as u64, 1] };
+        called.iter().fold([called.len() as u64, 2], |[a, b], &callee| {
+            let [x, y] = self.structure.computation(callee).0;
+            [
+                a.rotate_left(5).wrapping_mul(31).wrapping_add(x),
+                b.rotate_left(7).wrapping_mul(37).wrapping_add(y),
+            ]
+        })
+    }
+}
+
+/// The first element of a tuple that is the same as element `index`, as far as the body of a fusion shows.
+fn first_equal_output(edit: &Editor<'_>, element: InstructionId, index: i64) -> u64 {
+    let find = || {
+        let &fusion = edit.operands(element).first()?;
+        let body = edit.called(fusion, AttrKey::Calls)?;
+        let root = edit.computation(body).root;
+        let is_fused_tuple = edit.instruction(fusion).opcode == Opcode::Fusion
+            && edit.instruction(root).opcode == Opcode::Tuple;
+        let outputs = edit.operands(root);
+        let output = outputs.get(usize::try_from(index).ok()?).filter(|_| is_fused_tuple)?;
+        outputs.iter().position(|other| other == output)
+    };
+    find().map_or(index as u64, |first| first as u64)
+}
+
+/// Whether XLA takes the two operands as interchangeable; comparisons for equality don't count.
+fn is_commutative(opcode: Opcode) -> bool {
+    use Opcode as O;
+    matches!(opcode, O::Add | O::Multiply | O::Mulhi | O::Maximum | O::Minimum | O::And | O::Or | O::Xor)
+}
+
+/// Replaces `id` by the first of `known` whose shardings agree with its own, or else adds it to them.
+fn replace_by_known(
+    edit: &mut Editor<'_>,
+    id: InstructionId,
+    known: &mut SmallVec<[InstructionId; 1]>,
+    context: &mut PassContext<'_>,
+) -> PassResult<bool> {
+    let shardings = Shardings::of(edit, id);
+    let earlier = known.iter().copied().find(|&other| Shardings::of(edit, other).agree_with(shardings));
+    let Some(earlier) = earlier else {
+        if !known.is_empty() {
+            context.missed(edit, id, "an identical instruction has another sharding");
+        }
+        known.push(id);
+        return Ok(false);
+    };
+    if !context.may_rewrite(edit, id) {
+        return Ok(false);
+    }
+    context.applied(edit, id, format_args!("replaced by the identical `{}`", edit.name_of(earlier)));
+    edit.replace_all_uses(id, earlier)?;
+    edit.remove_with_dead_operands(id);
+    Ok(true)
+}
