@@ -153,9 +153,119 @@ def ask(args):
 
 # What XLA says (a regular expression), and the codes it stands for here. The first that matches counts.
 CAUSES = [
+    (r"Cannot have use_global_device_ids=true without channel_id", "GroupMode"),
+    (r"Replica groups must be specified in flattened-id mode", "GroupsMissing"),
+    (r"Replica groups expected to be of uniform size", "GroupSizes"),
+    (r"empty replica group|is out of range \(should be|is repeated in instruction's replica-groups|Replica \S+ is repeated|"
+     r"replica groups should contain", "ReplicaGroups"),
+    (r"shard_count = |must be dividable by", "ShardCount"),
+    (r"ag->operand\(i\)->shape\(\)\.IsArray|ars->scatter_dimension\(\) <|all_gather_dimension\(\) >=|"
+     r"scatter_dimension\(\) >=", "CollectiveDimension NotAnArray"),
+    (r"(ag|ars)->shape\(\)\.IsTuple\(\)", "CollectiveOperands ResultShape"),
+    (r"operand_count\(\) == split_count|HLO all-to-all has operands with different shapes|RaggedAllToAll operand",
+     "CollectiveOperands"),
+    (r"(Source|Target) \S+ .*must be <|(Source|Target) -\d+ .*must be >= 0", "SourceTargetRange"),
+    (r"(Source|Target) \S+ appears more than", "SourceTargetRepeated"),
+    (r"Unmatching (input|output)|Buffer offset|Unexpected number of operands", "PermuteBuffers"),
+    (r"All reduce channel id must be greater", "AllReduceChannel"),
+    (r"mix of layout constrained and unconstrained AllReduce", "AllReduceLayouts"),
+    (r"thread name same as|expects same async thread name|execution thread does not match", "ThreadMismatch"),
+    (r"expected to contain only the root and parameter instructions", "AsyncContent"),
+    (r"requires one consumer|The consumer of a|can only be used as the first operand|"
+     r"^(?!.*HasExactly).*instruction->users\(\)\.size\(\) == 1", "StartUsers"),
+    (r"requires one operand|The operand of a|The first operand of a async-update", "DoneOperand"),
+    (r"async shape to be in the form|to match (the )?async computation (parameter|root) shape|prefix of the async|"
+     r"shape of output to match the async shape|expects its shape to match|parameter shape of operand to be|"
+     r"to be a tuple with shapes that match", "AsyncShape AsyncOperands"),
+    (r"expects the shape of operand|new operands, but the shape|to be fully bound|expects \d+ operands, found",
+     "AsyncOperands"),
+    (r"async_start->.*Invalid aliasing|async_start.*aliasing|Negative operand number in aliasing|"
+     r"in aliasing config is out of bounds|Output index should not be empty|IgnoreBuffer\(\)\( *output_subshape",
+     "AsyncAliasing"),
+    (r"Invalid aliasing|Different aliasing shapes|may not have an output-to-operand aliasing", "AliasingPair"),
+    (r"same channel id|same is-host-transfer property", "ChannelPair"),
+    (r"Host-transfer send/recv instructions", "HostTransfers"),
+    (r"more than one writers", "BufferWriters"),
+    (r"custom-call to (Pin|Unpin|CreateBuffer)|buffer is used in", "BufferCustomCall"),
+    (r"Seen buffers while buffers", "BufferContext"),
+    (r"Sharding is tuple-shaped|shape is a tuple but sharding is not|tuple sharding|leaf", "ShardingTree"),
+    (r"Number of tile assignment dimensions", "ShardingRank"),
+    (r"in tile assignment|tile_assignment should have|sharding should have", "ShardingDevices"),
+    (r"Inconsistent (while|conditional) sharding", "ShardingConsistency"),
+    (r"Mismatched tuple structure in shape and original value", "OriginTree"),
+    (r"Unbounded dynamism is disabled", "UnboundedSize"),
+    (r"does not support custom element sizes", "ElementSize"),
+    (r"cannot be a fusion computation|does not match expected instruction|Root of .* may not have users|must have users|"
+     r"parameter number", "FusionBody"),
+    (r"Fused computation shape|Fused parameter count|Shape mismatch between parameter number", "FusionSignature"),
+    (r"root instruction of entry computation.*should be compatible", "EntryResult"),
+    (r"Number of parameters in entry|entry computation parameter .* should be compatible", "EntryParameters"),
+    (r"Shape and memory space of the result", "AliasShape"),
+    (r"registered as a buffer donor", "DonorAliased"),
     (r"Seen floating point types of different precisions", "MixedPrecision"),
-    (r"Expected instruction to have shape equal to", "ResultShape CopyBuffers ConstantShape CallSignature "
-     "WhileSignature BranchSignature AsyncShape"),
+    (r"Implicit broadcast is not allowed", "ImplicitBroadcast"),
+    (r"Expected comparison type", "ComparisonType"),
+    (r"to_apply computation parameter and operand .* in .*= [^ ]+ map\(", "MapSignature"),
+    (r"to_apply computation parameter and operand", "ReducerSignature MapSignature Scan"),
+    (r"Reduction function|reduction function", "ReducerSignature"),
+    (r"Conditional computation shape does not lead to a scalar predicate", "WhilePredicate"),
+    (r"first operand of (indexed )?conditional", "BranchIndex"),
+    (r"shape does not match parameter's .* conditional\(", "BranchSignature"),
+    (r"shape does not match parameter's .* while\(", "WhileSignature"),
+    (r"shape does not match parameter's", "CallSignature"),
+    (r"Expected computation .* called from .* to have", "CallSignature WhileSignature BranchSignature"),
+    (r"[Cc]omposite", "CompositeCall"),
+    (r"SameElementType\(broadcast|broadcast", "BroadcastDimensions"),
+    (r"SameElementType\(reshape|ElementsIn\(reshape|reshape->", "ReshapeElements"),
+    (r"SameElementType\(dynamic_reshape|dynamic_reshape", "ReshapeElements WrongOperandCount"),
+    (r"Expected \d+ operands for", "WrongOperandCount"),
+    (r"Expected array argument", "NotAnArray"),
+    (r"to be token-shaped", "NotAToken"),
+    (r"Expected element type in shape|Expected an integral element type|Expected pred or an integral|"
+     r"pred operand must have PRED", "ElementTypes"),
+    (r"with different element types|incompatible element types", "OperandTypes"),
+    (r"Binary op with incompatible shapes|must be equal rank|Operands to select|Clamp with incompatible shapes",
+     "OperandShapes"),
+    (r"bitcast types with undivisible|Conversion between complex and real|not equal to ratio of bit-widths|"
+     r"Convert does not allow", "ConversionWidth"),
+    (r"exponent_bits|mantissa_bits", "PrecisionBits"),
+    (r"stochastic convert", "RandomBits"),
+    (r"Transpose dimensions|transpose", "TransposePermutation"),
+    (r"duplicated in reverse|out-of-bounds in reverse|in reverse", "ReverseDimensions"),
+    (r"start index to slice|limit index|to slice operation|Stride \(|slice start|limit .* must be greater", "SliceBounds"),
+    (r"Dynamic slice indices|[Dd]ynamic[- ][Ss]lice start|must be of integral type|start indices", "StartIndices"),
+    (r"Slice dim size", "DynamicSliceSize"),
+    (r"Update dim size|[Uu]pdate element type|Dynamic update slice update", "UpdateShape"),
+    (r"[Pp]adding", "Padding"),
+    (r"[Cc]oncatenate", "Concatenation"),
+    (r"scatter_dims_to_operand_dims|Updates tensor|Scatter op|scatter op|update_window|inserted_window|Scatter ",
+     "ScatterDimensions"),
+    (r"[Gg]ather|offset_dims|start_index_map|collapsed_slice|[Ss]lice sizes", "GatherDimensions"),
+    (r"[Ii]ota", "Iota"),
+    (r"index into non-tuple|out of tuple bounds", "TupleIndex"),
+    (r"DimensionSize", "DimensionSize"),
+    (r"topk|TopK", "TopK"),
+    (r"Cannot infer shape for ragged dot", "RaggedDot"),
+    (r"Cannot infer shape for dot|in Dot", "DotDimensions"),
+    (r"scale|Contracting dimensions must have exactly one", "ScaledDot"),
+    (r"convolution|feature_group_count|batch_group_count|sparsity|conv>|Window dimensions do not match", "ConvolutionDimensions"),
+    (r"FFT|fft", "FftLength"),
+    (r"cholesky|Cholesky|triangular|square matri|must have rank >= 2", "MatrixShape"),
+    (r"batch-norm|BatchNorm", "BatchNormFeature"),
+    (r"[Rr]educing out-of-bounds|Duplicate reduction dimension|reduce", "ReductionDimensions"),
+    (r"Sort compare computation|compare computation of sort", "SortComparator"),
+    (r"sort_dimension", "SortDimension"),
+    (r"[Ss]can |number and roots|to_apply computation root", "Scan"),
+    (r"Window has|non-positive", "Window"),
+    (r"[Ss]elect function|window-reduced operand", "SelectAndScatter"),
+    (r"GetRngSeed", "RandomSeedCall"),
+    (r"Source and destination buffers in CopyDone", "CopyBuffers"),
+    (r"outfeed shape", "OutfeedShape"),
+    (r"Rng instruction|Rng distribution|Element type not supported", "RandomOperands"),
+    (r"RngBitGenerator|RngGetAndUpdateState", "RandomState ResultShape"),
+    (r"cycle is detected", "OperandCycle"),
+    (r"Expected instruction to have shape equal to .*copy-start\(", "CopyBuffers"),
+    (r"Expected instruction to have shape equal to", "ResultShape ConstantShape WhileSignature BranchSignature"),
 ]
 
 
@@ -178,7 +288,7 @@ def code_numbers(root):
 
 def expected_codes(message, numbers):
   for pattern, names in CAUSES:
-    if re.search(pattern, message):
+    if re.search(pattern, message, flags=re.S):
       return {numbers[name] for name in names.split()}
   return None
 

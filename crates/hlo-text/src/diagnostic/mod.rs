@@ -117,6 +117,7 @@ codes! {
     BufferContext "HLO1011" "a buffer stands where only arrays are allowed";
     BufferWriters "HLO1012" "a buffer is written by more than one instruction";
     BufferCustomCall "HLO1013" "a custom call uses its buffers wrongly";
+    ElementSize "HLO1014" "a layout states an element size for elements that are whole bytes";
     EntryLayoutShape "HLO1101" "a shape of the entry computation layout is invalid";
     EntryResult "HLO1102" "the entry computation's result differs from the entry computation layout";
     EntryParameters "HLO1103" "the entry computation's parameters differ from the entry computation layout";

@@ -45,6 +45,9 @@ explanations! {
         "`Pin` makes a buffer of an array, `Unpin` an array of a buffer, both with an alias; `CreateBuffer` \
          makes one of nothing; any other custom call gives back each buffer it takes, and says so in \
          `output_to_operand_aliasing`.";
+    ElementSize "HLO1014" text
+        "`E(n)` in a layout is for types of less than a byte, which may be packed. All others take whole \
+         bytes.";
     EntryLayoutShape "HLO1101" text
         "A shape of `entry_computation_layout` is not one an array can have: its layout doesn't name each \
          dimension once, or it has more elements than can be counted.";

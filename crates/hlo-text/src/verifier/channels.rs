@@ -8,6 +8,9 @@ use crate::ir::{AttrKey, HASHER, InstructionId, Opcode};
 use super::equality::EQUAL;
 use super::{Check, Verifier};
 
+/// Attributes in which host transfers over one channel are alike.
+const COUNTED: &[AttrKey] = &[AttrKey::IsHostTransfer, AttrKey::FrontendAttributes, AttrKey::BackendConfig];
+
 impl Verifier<'_> {
     /// The halves of transfers go together, and host transfers over one channel are alike.
     pub(super) fn check_channels(&mut self) {
@@ -78,6 +81,7 @@ impl Verifier<'_> {
         let shape = |id| module.instruction(id).shape;
         let same = self.opcode(id) == self.opcode(first)
             && EQUAL.of(module.shapes(), shape(id), shape(first))
+            && COUNTED.iter().all(|&key| module.attribute(id, key) == module.attribute(first, key))
             && module.operands(id).len() == module.operands(first).len()
             && module
                 .operands(id)

@@ -37,7 +37,8 @@ impl Verifier<'_> {
     /// What the numbers of the groups stand for.
     pub(super) fn group_mode(&self, id: InstructionId) -> Result<GroupMode, super::Violation> {
         let module = self.module;
-        let has_channel = self.number(id, AttrKey::ChannelId).is_some();
+        // Where modules are handed on, channel 0 is none.
+        let has_channel = self.number(id, AttrKey::ChannelId).is_some_and(|channel| channel != 0);
         let opcode = self.opcode(id);
         if opcode.presence(AttrKey::UseGlobalDeviceIds).is_none() {
             return Ok(if has_channel { GroupMode::CrossPartition } else { GroupMode::CrossReplica });

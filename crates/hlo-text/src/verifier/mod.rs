@@ -156,6 +156,9 @@ impl Verifier<'_> {
         self.note(self.check_async_pair(id));
         self.note(self.check_unbounded(id));
         self.note(self.check_layout_rank(id));
+        if self.uses.has_custom_sizes {
+            self.note(self.check_element_sizes(id));
+        }
         if self.module.instruction(id).attribute_count() > 0 {
             self.note(self.check_sharding(id));
             self.note(self.check_origin(id));

@@ -28,7 +28,12 @@ impl Verifier<'_> {
     pub(super) fn check_sharding(&self, id: InstructionId) -> Check {
         let Some(sharding) = self.sharding_of(id) else { return Ok(()) };
         let shape = self.shape_id(id);
-        let is_tuple = matches!(self.module.shape(shape), Shape::Tuple(_));
+        let is_tuple = match self.module.shape(shape) {
+            // Tokens are nowhere in particular.
+            Shape::Token => return Ok(()),
+            Shape::Tuple(_) => true,
+            _ => false,
+        };
         match sharding {
             Sharding::Single(single) if !is_tuple => self.check_single(id, single, shape),
             Sharding::Tuple(elements) if is_tuple => {

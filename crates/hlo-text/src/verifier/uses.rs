@@ -29,6 +29,8 @@ pub(super) struct Uses {
     pub(super) has_buffers: bool,
     /// Whether any shape of the module has a dimension of unknown size.
     pub(super) has_unbounded: bool,
+    /// Whether any layout of the module states a size for elements that are whole bytes.
+    pub(super) has_custom_sizes: bool,
 }
 
 impl Uses {
@@ -40,6 +42,7 @@ impl Uses {
             callers: HashMap::with_hasher(HASHER),
             has_buffers,
             has_unbounded: super::shapes::has_unbounded(module),
+            has_custom_sizes: super::layouts::has_custom_sizes(module),
         };
         for &computation in module.computations() {
             for id in module.live_instructions(computation) {
