@@ -24,7 +24,7 @@ mod grammar {
 
 pub use ir::Module;
 pub use parser::{
-    DEFAULT_MAX_ERRORS, Dialect, MAX_CALL_NESTING, MAX_NESTING_DEPTH, MAX_SHAPE_NODES, MAX_TEXT_BYTES,
-    ParseOptions, Parsed, SourceMap, parse_module,
+    DEFAULT_MAX_ERRORS, Dialect, MAX_CALL_NESTING, MAX_NESTING_DEPTH, MAX_TEXT_BYTES, ParseOptions, Parsed,
+    SourceMap, parse_module,
 };
 pub use printer::{PrintOptions, SubcomputationMode, print_module};

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use hlo_text::diagnostic::{Code, Diagnostic};
-use hlo_text::{
-    MAX_CALL_NESTING, MAX_NESTING_DEPTH, MAX_SHAPE_NODES, Module, ParseOptions, PrintOptions, parse_module,
-};
+use hlo_text::shape_inference::MAX_TUPLE_NODES;
+use hlo_text::{MAX_CALL_NESTING, MAX_NESTING_DEPTH, Module, ParseOptions, PrintOptions, parse_module};
 
 /// Enough to overflow a stack by recursion, and to notice quadratic time.
 const MANY: usize = 100_000;
@@ -78,6 +77,8 @@ fn tuple_shapes() {
     round_trips(&module(MAX_NESTING_DEPTH - 1));
     rejected(&module(MANY), Code::TooDeep);
     rejected(&format!("ENTRY e {{ p = {}", "(".repeat(MANY)), Code::TooDeep);
+    rejected(&format!("ENTRY e {{ p = {}", "f32[2]{0:P(".repeat(MANY)), Code::TooDeep);
+    rejected(&format!("ENTRY e {{ p = {}", "b(".repeat(MANY)), Code::TooDeep);
 }
 
 #[test]
@@ -93,12 +94,19 @@ fn inferred_shapes() {
         text + "}\n"
     };
     round_trips(&chain(100, "T"));
-    rejected(&chain(MAX_NESTING_DEPTH + 1, "T"), Code::TooDeep);
-    rejected(&chain(MANY, "T"), Code::TooDeep);
+    rejected(&chain(MAX_NESTING_DEPTH + 1, "T"), Code::ShapeInference);
+    rejected(&chain(MANY, "T"), Code::ShapeInference);
     // Shapes that double with each instruction.
     round_trips(&chain(10, "T, T"));
-    assert!(MAX_SHAPE_NODES < 1 << 30);
-    rejected(&chain(64, "T, T"), Code::TooLarge);
+    rejected(&chain(64, "T, T"), Code::ShapeInference);
+    assert!(MAX_TUPLE_NODES < 1 << 30);
+    // Shapes that are computed whatever the text declares.
+    let mut text =
+        String::from("HloModule m\n\nENTRY e {\n  v0 = f32[] parameter(0)\n  t = token[] after-all()\n");
+    for index in 1..MANY / 10 {
+        let _ = writeln!(text, "  v{index} = (f32[], u32[], token[]) send(v{}, t), channel_id=1", index - 1);
+    }
+    rejected(&(text + "}\n"), Code::TooDeep);
 }
 
 #[test]
@@ -136,12 +144,6 @@ fn inline_computations() {
     };
     round_trips(&module(MAX_NESTING_DEPTH / 2));
     rejected(&module(MANY), Code::TooDeep);
-    // Computations within computations.
-    let inner = "a (p: f32[2]) -> f32[2] {\n".repeat(MANY);
-    assert_eq!(
-        parsed(&format!("HloModule m\n\n{inner}"), &ParseOptions::default()).map(|_| ()).map_err(|e| e.code),
-        Err(Code::TooDeep)
-    );
 }
 
 #[test]
@@ -259,10 +261,16 @@ fn long_lists() {
         let names: Vec<String> = (0..MANY / 4).map(|number| format!("{prefix}{number}")).collect();
         names.join(",")
     };
-    let _ = writeln!(text, "  a = f32[] negate(p0), control-predecessors={{{}}}", names("p"));
     let _ = writeln!(text, "  ROOT t = tuple({})\n}}", names("p"));
     round_trips(&text);
-    let again = text.replace("  a = ", "  again = f32[] parameter(7)\n  a = ");
+    let ordered = text.replace(
+        "  ROOT t",
+        &format!("  a = f32[] negate(p0), control-predecessors={{{}}}\n  ROOT t", names("p")),
+    );
+    let module = parsed(&ordered, &ParseOptions::default()).expect("control predecessors");
+    let printed = timed(|| module.to_text(&PrintOptions::default()));
+    assert!(printed.contains(", control-predecessors={%p0, %p1, %p2, "));
+    let again = text.replace("  ROOT t", "  again = f32[] parameter(7)\n  ROOT t");
     rejected(&again, Code::BadParameter);
     let numbers: Vec<String> = (0..MANY).map(|number| number.to_string()).collect();
     let numbers = numbers.join(",");
@@ -304,7 +312,7 @@ fn hostile_names() {
     for number in 0..MANY / 40 {
         let _ = writeln!(
             text,
-            "c{number} {{\n  a = f32[] parameter(0)\n  a.1 = f32[] negate(a)\n  a.18446744073709551615 = f32[] negate(a.1)\n  ROOT a.007 = f32[] abs(a.18446744073709551615)\n}}\n"
+            "work{number} {{\n  a = f32[] parameter(0)\n  a.1 = f32[] negate(a)\n  a.18446744073709551615 = f32[] negate(a.1)\n  ROOT a.007 = f32[] abs(a.18446744073709551615)\n}}\n"
         );
     }
     text += "ENTRY e {\n  ROOT a.00 = f32[] parameter(0)\n}\n";

@@ -104,8 +104,6 @@ pub(super) struct Scope {
     name_span: Span,
     is_entry: bool,
     inline: bool,
-    /// Whether it stands within another one, whose names it hides.
-    shadows: bool,
     /// Instructions below this index are not visible here.
     first_instruction: usize,
     pub(super) instructions: Vec<InstructionId>,
@@ -116,7 +114,7 @@ pub(super) struct Scope {
     parameter_numbers: Option<HashMap<i64, Span, foldhash::fast::FixedState>>,
     root: Option<(InstructionId, Span)>,
     signature: Option<(ShapeId, Span)>,
-    /// Names of a computation within another, with what they meant before.
+    /// Names of an inline computation, with what they meant before.
     shadowed: Vec<(Symbol, Option<InstructionId>)>,
     /// Where this computation's instructions begin on the frame stack.
     frames: usize,
@@ -480,7 +478,6 @@ impl<'s> Builder<'s> {
             name_span,
             is_entry,
             inline,
-            shadows: inline,
             first_instruction: self.module.instructions.len(),
             instructions: Vec::new(),
             parameters: Vec::new(),
@@ -491,19 +488,6 @@ impl<'s> Builder<'s> {
             shadowed: Vec::new(),
             frames: self.frames.len(),
         });
-    }
-
-    /// A computation within the body of another: only its place is special.
-    pub(crate) fn open_inner_computation(&mut self, name: Symbol, name_at: u32) {
-        let span = self.name_span(name, name_at);
-        let message = "a computation within another one is of older XLA versions";
-        self.warnings.push(
-            Diagnostic::new(Code::Dialect, span, message).help("write it before the other one").warning(),
-        );
-        self.open_computation(false, name_at, name, name_at);
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.shadows = true;
-        }
     }
 
     pub(crate) fn open_inline(&mut self, at: u32) {
@@ -524,7 +508,7 @@ impl<'s> Builder<'s> {
             return;
         }
         let Some(scope) = self.scopes.pop() else { return };
-        if scope.shadows {
+        if scope.inline {
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;
             }
@@ -659,6 +643,11 @@ impl<'s> Builder<'s> {
         self.called.push(id);
     }
 
+    /// Whether a computation called `name` has been read.
+    pub(crate) fn has_computation(&self, name: Symbol) -> bool {
+        self.computation_names.contains_key(&name)
+    }
+
     fn undefined_computation(&self, name: Symbol, span: Span) -> Box<Diagnostic> {
         let text = self.module.strings.name(name);
         let mut error =
@@ -762,7 +751,7 @@ impl<'s> Builder<'s> {
         }
         let before = std::mem::replace(&mut self.definitions[name.index()], Some(id));
         if let Some(scope) = self.scopes.last_mut()
-            && scope.shadows
+            && scope.inline
         {
             scope.shadowed.push((name, before));
         }
@@ -1042,7 +1031,7 @@ impl<'s> Builder<'s> {
         {
             self.poisoned.insert(name);
         }
-        while self.scopes.last().is_some_and(|scope| scope.shadows) {
+        while self.scopes.last().is_some_and(|scope| scope.inline) {
             let Some(scope) = self.scopes.pop() else { break };
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;

@@ -60,10 +60,6 @@ pub const MAX_NESTING_DEPTH: usize = 1000;
 /// How deeply instructions may be nested as operands; today's XLA has the same limit.
 pub const MAX_CALL_NESTING: usize = 8192;
 
-/// How many shapes an inferred shape may consist of: a tuple that has the one before twice, and so on, would
-/// have shapes without end.
-pub const MAX_SHAPE_NODES: u32 = 1 << 20;
-
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
 

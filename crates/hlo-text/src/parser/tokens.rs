@@ -259,11 +259,6 @@ impl<'p, 's> TokenSource<'p, 's> {
         self.fail(error.boxed())
     }
 
-    fn too_deep(&self) -> Item {
-        let message = format!("computations are nested more than {MAX_NESTING_DEPTH} levels deep");
-        self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed())
-    }
-
     /// Takes the `(` of operands.
     fn open_operands(&mut self, opcode: Opcode) -> Item {
         self.parens += 1;
@@ -294,10 +289,6 @@ impl<'p, 's> TokenSource<'p, 's> {
             return self.take_name();
         }
         match token {
-            Token::LParen if self.is_lenient && matches!(self.previous, Tok::Name(_)) => {
-                self.place = Place::Signature;
-                self.take(Tok::LParen)
-            }
             Token::Name | Token::Ident => self.take_name(),
             Token::Equal => {
                 self.place = Place::RightHandSide;
@@ -306,6 +297,7 @@ impl<'p, 's> TokenSource<'p, 's> {
             }
             Token::Keyword(Keyword::Root) => self.take(Tok::Root),
             Token::Comma => self.attribute(),
+            Token::RBrace if self.follows_braced_name() => self.name_in_braces(),
             Token::RBrace => {
                 let closed = self.bodies.pop();
                 self.place = closed.map_or(Place::TopLevel, |body| body.after);
@@ -319,6 +311,30 @@ impl<'p, 's> TokenSource<'p, 's> {
             }
             _ => self.unexpected(),
         }
+    }
+
+    /// Whether the token before this one is a name that follows a `{`.
+    fn follows_braced_name(&self) -> bool {
+        let Tok::Name(symbol) = self.previous else { return false };
+        let builder = self.builder.borrow();
+        let name = builder.module.strings().name(symbol);
+        let head = self.cursor.source()[..self.cursor.previous_end()].trim_end_matches(':');
+        let head = head.strip_suffix(name).unwrap_or(head).trim_end_matches('%').trim_end();
+        head.ends_with('{')
+    }
+
+    /// `to_apply={%f}`
+    fn name_in_braces(&self) -> Item {
+        let mut error = self.cursor.unexpected(self.expectation());
+        if let Tok::Name(symbol) = self.previous {
+            let builder = self.builder.borrow();
+            let name = builder.module.strings().name(symbol);
+            error.help = Some(match builder.has_computation(symbol) {
+                true => format!("to call the computation `{name}`, write its name without braces"),
+                false => format!("braces hold a whole computation, and there is no computation `{name}`"),
+            });
+        }
+        self.fail(error)
     }
 
     fn next_in_right_hand_side(&mut self, token: Token) -> Item {
@@ -382,6 +398,15 @@ impl<'p, 's> TokenSource<'p, 's> {
             self.builder.borrow_mut().constant_literal(&mut self.cursor, self.shape)
         };
         self.place = Place::Operands;
+        // XLA says of a nested instruction only that the operand is wrong.
+        let operand = (self.parens > 1).then_some(self.operand_start as u32);
+        let result = result.map_err(|error| match operand {
+            Some(start) => {
+                let span = Span { start, end: error.primary.span.end.max(start) };
+                (*error).at(span).boxed()
+            }
+            None => error,
+        });
         if result.is_ok() && self.cursor.token() != Token::RParen {
             return self.fail(self.cursor.unexpected(match opcode {
                 Opcode::Parameter => "`)` after the number of the parameter",
@@ -409,7 +434,9 @@ impl<'p, 's> TokenSource<'p, 's> {
             }
             (Token::LBrace, _) => {
                 if self.bodies.len() >= MAX_NESTING_DEPTH {
-                    return self.too_deep();
+                    let message =
+                        format!("computations are nested more than {MAX_NESTING_DEPTH} levels deep");
+                    return self.fail(Diagnostic::new(Code::TooDeep, self.cursor.span(), message).boxed());
                 }
                 self.bodies.push(Body { opcode: None, after });
                 self.place = Place::Body;
@@ -425,7 +452,12 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_at_top_level(&mut self, token: Token) -> Item {
-        let names_computation = self.previous == Tok::Entry || !self.in_header;
+        let is_keyword = matches!(token, Token::Keyword(Keyword::Entry | Keyword::HloModule));
+        let names_computation = match self.previous {
+            Tok::Entry => true,
+            Tok::HloModule => false,
+            _ => !is_keyword,
+        };
         if names_computation && (self.is_reserved_name(Token::LBrace) || self.is_reserved_name(Token::LParen))
         {
             return self.take_name();
@@ -481,17 +513,9 @@ impl<'p, 's> TokenSource<'p, 's> {
             Token::Comma => self.take(Tok::Comma),
             Token::RParen => self.take(Tok::RParen),
             Token::Arrow => self.take(Tok::Arrow),
-            Token::LBrace if self.bodies.is_empty() => {
+            Token::LBrace => {
                 self.place = Place::TopLevel;
                 self.next_at_top_level(token)
-            }
-            Token::LBrace => {
-                if self.bodies.len() >= MAX_NESTING_DEPTH {
-                    return self.too_deep();
-                }
-                self.bodies.push(Body { opcode: None, after: Place::Body });
-                self.place = Place::Body;
-                self.take(Tok::LBrace)
             }
             _ => self.unexpected(),
         }

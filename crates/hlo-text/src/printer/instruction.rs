@@ -142,18 +142,14 @@ impl Printer<'_> {
             own.next();
         }
         let mut attributes = self.module.attributes(wrapped).iter();
-        self.sections_until(out, wrapped, &mut attributes, Section::Frontend, false, scope);
+        // If the start has its own, those of the wrapped instruction and of the bodies it calls are left out.
         let start_has_own = self.module.attribute(id, AttrKey::FrontendAttributes).is_some();
-        if let Some(frontend) =
-            attributes.as_slice().first().filter(|attr| attr.key == AttrKey::FrontendAttributes)
-        {
-            if !start_has_own {
-                self.attribute(out, wrapped, frontend);
-            }
-            attributes.next();
-        }
+        let skip = start_has_own || !self.options.print_frontend_attributes;
+        let before = self.plan.set_skipped(AttrKey::FrontendAttributes, skip);
+        self.sections_until(out, wrapped, &mut attributes, Section::ControlPredecessors, false, scope);
         self.control_predecessors(out, wrapped);
         self.sections_until(out, wrapped, &mut attributes, Section::Origin, false, scope);
+        self.plan.set_skipped(AttrKey::FrontendAttributes, before);
     }
 
     /// Appends the attributes of the sections before `end`.

@@ -134,6 +134,11 @@ impl Plan {
         Self { skip }
     }
 
+    /// Leaves the attribute out, or no longer; gives whether it was left out before.
+    pub(super) fn set_skipped(&mut self, key: AttrKey, skip: bool) -> bool {
+        std::mem::replace(&mut self.skip[key as usize], skip)
+    }
+
     /// Whether the options leave the attribute out.
     #[inline]
     pub(super) fn skips(&self, key: AttrKey) -> bool {

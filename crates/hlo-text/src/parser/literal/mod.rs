@@ -5,6 +5,8 @@ mod fast;
 #[cfg(test)]
 mod tests;
 
+use smallvec::SmallVec;
+
 use super::{MAX_NESTING_DEPTH, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
@@ -43,7 +45,7 @@ pub(crate) fn parse_typed_literal(
     context: &mut ValueContext<'_>,
 ) -> ParseResult<Literal> {
     let mut complaint = None;
-    let result = parse_typed(cursor, context, 0, &mut complaint);
+    let result = parse_typed(cursor, context, &mut complaint);
     settle(result, complaint, context)
 }
 
@@ -72,6 +74,14 @@ fn bad(span: Span, message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadLiteral, span, message).boxed()
 }
 
+/// A tuple whose elements are being read.
+struct OpenTuple {
+    shapes: Vec<ShapeId>,
+    elements: Vec<Literal>,
+}
+
+/// Takes a literal of the shape `shape` that stands in `depth` tuples. Tuples nest as deep as their shapes: no
+/// recursion.
 fn parse_of_shape(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
@@ -79,19 +89,70 @@ fn parse_of_shape(
     depth: usize,
     complaint: &mut Complaint,
 ) -> ParseResult<Literal> {
-    if depth > MAX_NESTING_DEPTH {
-        return Err(too_deep(cursor.span()));
+    let mut open: SmallVec<[OpenTuple; 1]> = SmallVec::new();
+    let mut next = shape;
+    loop {
+        if depth + open.len() > MAX_NESTING_DEPTH {
+            return Err(too_deep(cursor.span()));
+        }
+        let mut literal = match context.module.shapes.get(next) {
+            Shape::Tuple(shapes) => {
+                let shapes = shapes.clone();
+                cursor.expect(Token::LParen, "`(` and the elements of the tuple")?;
+                match shapes.first() {
+                    Some(&first) if cursor.token() != Token::RParen => {
+                        next = first;
+                        open.push(OpenTuple { shapes, elements: Vec::new() });
+                        continue;
+                    }
+                    _ => {}
+                }
+                close_tuple(cursor, shapes.len())?;
+                // `()` makes every element an empty tuple.
+                let empty = tuple(context, Vec::new());
+                tuple(context, vec![empty; shapes.len()])
+            }
+            _ => parse_array(cursor, context, next, complaint)?,
+        };
+        loop {
+            let Some(innermost) = open.last_mut() else { return Ok(literal) };
+            innermost.elements.push(literal);
+            if let Some(&following) = innermost.shapes.get(innermost.elements.len()) {
+                expect_separator(cursor, complaint);
+                next = following;
+                break;
+            }
+            close_tuple(cursor, innermost.shapes.len())?;
+            let elements = std::mem::take(&mut innermost.elements);
+            literal = tuple(context, elements);
+            open.pop();
+        }
     }
+}
+
+fn close_tuple(cursor: &mut Cursor<'_>, elements: usize) -> ParseResult<()> {
+    if cursor.eat(Token::RParen) {
+        return Ok(());
+    }
+    let mut error = cursor.unexpected("`)`");
+    error.message = format!("expected `)` after the {elements} elements of the tuple");
+    Err(error)
+}
+
+/// Takes a literal whose shape is no tuple.
+fn parse_array(
+    cursor: &mut Cursor<'_>,
+    context: &mut ValueContext<'_>,
+    shape: ShapeId,
+    complaint: &mut Complaint,
+) -> ParseResult<Literal> {
     let (shape, array) = match context.module.shapes.get(shape) {
         Shape::Array(array) => (shape, array),
         &Shape::Buffer(element) => match context.module.shapes.get(element) {
             Shape::Array(array) => (element, array),
             _ => return Err(bad(cursor.span(), "only buffers of arrays have literals")),
         },
-        Shape::Tuple(elements) => {
-            let elements = elements.clone();
-            return parse_tuple(cursor, context, &elements, depth, complaint);
-        }
+        Shape::Tuple(_) => return Err(cursor.unexpected("an array")),
         Shape::Token => return Err(bad(cursor.span(), "there are no literals of type `token`")),
         Shape::Opaque => return Err(bad(cursor.span(), "there are no literals of type `opaque`")),
     };
@@ -189,37 +250,6 @@ fn is_permutation(entries: &[i64], rank: usize) -> bool {
     })
 }
 
-/// Takes `(a, b)` for a tuple shape of these elements; also `()`, which makes every element an empty tuple.
-fn parse_tuple(
-    cursor: &mut Cursor<'_>,
-    context: &mut ValueContext<'_>,
-    shapes: &[ShapeId],
-    depth: usize,
-    complaint: &mut Complaint,
-) -> ParseResult<Literal> {
-    cursor.expect(Token::LParen, "`(` and the elements of the tuple")?;
-    let mut elements = Vec::new();
-    if cursor.token() == Token::RParen {
-        let empty = tuple(context, Vec::new());
-        elements = vec![empty; shapes.len()];
-    } else {
-        for (index, &shape) in shapes.iter().enumerate() {
-            if index > 0 {
-                expect_separator(cursor, complaint);
-            }
-            elements.push(parse_of_shape(cursor, context, shape, depth + 1, complaint)?);
-        }
-    }
-    if cursor.token() != Token::RParen {
-        let message = format!("expected `)` after the {} elements of the tuple", shapes.len());
-        let mut error = cursor.unexpected("`)`");
-        error.message = message;
-        return Err(error);
-    }
-    cursor.bump();
-    Ok(tuple(context, elements))
-}
-
 /// Takes the comma between elements of a tuple; XLA notes that it is missing and goes on.
 fn expect_separator(cursor: &mut Cursor<'_>, complaint: &mut Complaint) {
     if let Err(error) = cursor.expect(Token::Comma, "`,` between elements of the tuple") {
@@ -235,26 +265,40 @@ fn tuple(context: &mut ValueContext<'_>, elements: Vec<Literal>) -> Literal {
 fn parse_typed(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
-    depth: usize,
     complaint: &mut Complaint,
 ) -> ParseResult<Literal> {
-    if depth > MAX_NESTING_DEPTH {
-        return Err(too_deep(cursor.span()));
-    }
-    if cursor.token() != Token::LParen {
-        let shape = super::shape::parse_shape(cursor, context)?;
-        return parse_of_shape(cursor, context, shape, depth, complaint);
-    }
-    cursor.bump();
-    let mut elements = Vec::new();
-    while cursor.token() != Token::RParen {
-        elements.push(parse_typed(cursor, context, depth + 1, complaint)?);
-        if cursor.token() != Token::RParen {
-            expect_separator(cursor, complaint);
+    // The elements so far of each tuple that is open.
+    let mut open: Vec<Vec<Literal>> = Vec::new();
+    loop {
+        if open.len() > MAX_NESTING_DEPTH {
+            return Err(too_deep(cursor.span()));
+        }
+        let mut literal = if cursor.token() != Token::LParen {
+            let shape = super::shape::parse_shape(cursor, context)?;
+            parse_of_shape(cursor, context, shape, open.len(), complaint)?
+        } else {
+            cursor.bump();
+            if cursor.token() != Token::RParen {
+                open.push(Vec::new());
+                continue;
+            }
+            cursor.bump();
+            tuple(context, Vec::new())
+        };
+        loop {
+            let Some(innermost) = open.last_mut() else { return Ok(literal) };
+            innermost.push(literal);
+            if cursor.token() != Token::RParen {
+                expect_separator(cursor, complaint);
+            }
+            if !cursor.eat(Token::RParen) {
+                break;
+            }
+            let elements = std::mem::take(innermost);
+            literal = tuple(context, elements);
+            open.pop();
         }
     }
-    cursor.bump();
-    Ok(tuple(context, elements))
 }
 
 /// Number of elements of an array that has literals: unbounded dimensions count as empty; `None` if it is
