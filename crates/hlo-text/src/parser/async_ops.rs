@@ -38,6 +38,10 @@ pub(crate) fn has_async_sugar(wrapped: Opcode) -> bool {
     !NATIVE.contains(&wrapped) && wrapped.operand_format() == OperandFormat::Operands
 }
 
+fn is_async(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone)
+}
+
 impl Builder<'_> {
     /// Builds the hidden computation of `X-start(...)` and makes `frame` an `async-start` that calls it.
     pub(super) fn wrap_async(&mut self, frame: &Frame, wrapped: Opcode) -> ParseResult<()> {
@@ -247,14 +251,18 @@ impl Builder<'_> {
         if copied.is_empty() && frame.metadata.is_none() {
             return;
         }
-        if frame.metadata.is_some() {
-            self.module.instructions[root.index()].metadata = frame.metadata;
-        }
         let opcode = self.module.instruction(root).opcode;
+        if self.module.reads_back && is_async(opcode) {
+            // With each reading of a print the attributes would get further.
+            return;
+        }
         let mut attributes: Vec<Attr> = self.module.attributes(root).to_vec();
         for pending in copied {
             attributes.retain(|attr| attr.key != pending.attr.key);
             attributes.push(pending.attr);
+        }
+        if frame.metadata.is_some() {
+            self.module.instructions[root.index()].metadata = frame.metadata;
         }
         attributes.sort_by_key(|attr| printing_position(opcode, attr.key));
         let start = self.module.attribute_pool.len();
