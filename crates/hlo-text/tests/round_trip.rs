@@ -152,6 +152,16 @@ fn attributes_of_chains_of_starts_stay_where_they_are() {
 }
 
 #[test]
+fn dones_with_metadata_of_their_own_keep_the_sugar() {
+    let text = "HloModule m\n\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  \
+                s = ((f32[8]{0}), f32[8]{0}, u32[]) negate-start(p), metadata={scheduling_name=\"s\"}\n  \
+                ROOT d = f32[8]{0} negate-done(s), metadata={scheduling_name=\"d\"}\n}\n";
+    let printed = stable(text);
+    assert!(printed.contains(" negate-start("), "{printed}");
+    assert_eq!(printed, strict(text));
+}
+
+#[test]
 fn strings_that_xla_does_not_escape() {
     let quoted = "a\\\"b\\\\c";
     for attribute in [

@@ -252,8 +252,9 @@ impl Builder<'_> {
             return;
         }
         let opcode = self.module.instruction(root).opcode;
-        if self.module.reads_back && is_async(opcode) {
-            // With each reading of a print the attributes would get further.
+        if self.module.reads_back && (is_async(opcode) || frame.word.wrapped.is_some()) {
+            // With each reading of a print the attributes would get further, and an `X-start` whose `X-done` has
+            // others could not be printed as such.
             return;
         }
         let mut attributes: Vec<Attr> = self.module.attributes(root).to_vec();
