@@ -38,10 +38,6 @@ pub(crate) fn has_async_sugar(wrapped: Opcode) -> bool {
     !NATIVE.contains(&wrapped) && wrapped.operand_format() == OperandFormat::Operands
 }
 
-fn is_async(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone)
-}
-
 impl Builder<'_> {
     /// Builds the hidden computation of `X-start(...)` and makes `frame` an `async-start` that calls it.
     pub(super) fn wrap_async(&mut self, frame: &Frame, wrapped: Opcode) -> ParseResult<()> {
@@ -236,8 +232,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// XLA copies some common attributes of updates and dones to the wrapped instruction.
+    /// XLA copies some common attributes of starts, updates and dones to the wrapped instruction, over those it has. In
+    /// lenient mode those of updates and dones stay: what the wrapped instruction has would be lost, an `X-start` whose `X-done` has others could not
+    /// be printed as such, and in chains they would get further with each reading of a print.
     fn copy_to_wrapped(&mut self, frame: &Frame, called: ComputationId) {
+        if self.module.reads_back && frame.word.opcode != Opcode::AsyncStart {
+            return;
+        }
         const COPIED: &[AttrKey] =
             &[AttrKey::FrontendAttributes, AttrKey::Statistics, AttrKey::Origin, AttrKey::BackendConfig];
         let Some(computation) = self.module.computations[called.index()].as_ref() else { return };
@@ -252,9 +253,8 @@ impl Builder<'_> {
             return;
         }
         let opcode = self.module.instruction(root).opcode;
-        if self.module.reads_back && (is_async(opcode) || frame.word.wrapped.is_some()) {
-            // With each reading of a print the attributes would get further, and an `X-start` whose `X-done` has
-            // others could not be printed as such.
+        let is_async = matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone);
+        if self.module.reads_back && is_async {
             return;
         }
         let mut attributes: Vec<Attr> = self.module.attributes(root).to_vec();
