@@ -1,0 +1,3 @@
+//! Passes about collective operations and the devices they run on.
+
+pub(crate) mod legalize_device_assignment;
