@@ -106,7 +106,7 @@ fn check(edit: &mut Editor<'_>, id: InstructionId, error: f64) -> PassResult<Tar
         }
         (_, value) => {
             let (name, value) = (element_type.name(), value.unwrap_or(f64::NAN));
-            fail(edit, format!("no error can be added: {error} is {value} in {name}"))
+            fail(edit, format!("no error can be added: {error:?} is {value} in {name}"))
         }
     }
 }

@@ -15,7 +15,8 @@
 //! their places; a result that is no tuple becomes the first element of one, and its alias moves along. `replace` makes the
 //! logits the only result, and no alias is left.
 //!
-//! Nothing happens if the logits are returned already (so a second run changes nothing), or if no softmax leads to the
+//! Nothing happens if the logits are returned already (so a second run changes nothing, unless the logits are a softmax
+//! themselves), or if no softmax leads to the
 //! result. Only the entry computation is searched.
 //!
 //! Confidence: medium; appending and the choice among several are ours.

@@ -30,6 +30,11 @@ pub(crate) struct RemoveGradiantOutputs;
 
 impl Pass for RemoveGradiantOutputs {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
-        drop_outputs(edit, context, |_, _, _, alias| alias.map(|_| "it aliases a parameter"))
+        drop_outputs(edit, context, |edit, context, element, alias| {
+            if alias.is_none() {
+                context.missed(edit, element, "its output has no alias");
+            }
+            alias.map(|_| "it aliases a parameter")
+        })
     }
 }
