@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn floats_are_rounded_but_stay_finite() {
         assert_eq!(convert(T::F32, &[1.0, 1.001, -0.0], T::Bf16), Ok(vec![1.0, 1.0, 0.0]));
-        assert_eq!(convert(T::F32, &[1.0, 1e39], T::F16).err(), Some(1));
+        assert_eq!(convert(T::F32, &[1.0, 1e30], T::F16).err(), Some(1));
         assert_eq!(convert(T::F32, &[65519.0], T::F16), Ok(vec![65504.0]));
         assert_eq!(convert(T::F32, &[500.0], T::F8E4M3FN).err(), Some(0));
         assert_eq!(convert(T::F32, &[f64::INFINITY], T::F16), Ok(vec![f64::INFINITY]));
