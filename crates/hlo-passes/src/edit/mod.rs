@@ -3,6 +3,7 @@
 
 mod builder;
 mod clone;
+mod constants;
 mod effects;
 mod inline;
 mod replace;
@@ -21,9 +22,12 @@ use hlo_text::ir::{
 };
 
 use crate::analysis::PostOrder;
+use constants::LiteralFacts;
 use effects::EffectCache;
 use users::UserLists;
 
+pub use constants::IntegerRange;
+pub(crate) use constants::integer;
 pub use inline::InlinedInstructions;
 pub use replace::ReplaceOptions;
 
@@ -53,6 +57,7 @@ pub struct Editor<'m> {
     control_successors: OnceCell<UserLists>,
     callers: OnceCell<UserLists>,
     effects: EffectCache,
+    literal_facts: LiteralFacts,
     post_order: RefCell<PostOrder>,
     next_channel_id: Cell<Option<i64>>,
     /// Ids below this were there when the schedule was last right.
@@ -85,6 +90,7 @@ impl<'m> Editor<'m> {
             control_successors: OnceCell::new(),
             callers: OnceCell::new(),
             effects: EffectCache::default(),
+            literal_facts: LiteralFacts::default(),
             post_order: RefCell::default(),
             next_channel_id: Cell::new(None),
             first_new,

@@ -1,0 +1,3 @@
+//! Passes about element types and precision.
+
+pub(crate) mod replace_minimum_constant;
