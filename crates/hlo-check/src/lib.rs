@@ -14,7 +14,7 @@ pub mod tool;
 pub fn host() -> lit::Host {
     lit::Host {
         suffixes: vec![".hlo".to_owned()],
-        tools: vec![Arc::new(filecheck::FileCheckTool), Arc::new(opt::OptTool)],
+        tools: vec![Arc::new(filecheck::FileCheckTool), Arc::new(opt::OptTool), Arc::new(cli::CheckTool)],
         features: opt::features().collect(),
     }
 }

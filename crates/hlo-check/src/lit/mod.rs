@@ -37,6 +37,9 @@ use result::{ResultCode, TestResult};
 use runner::RunSettings;
 use toolbox::Toolbox;
 
+/// What people call the program that runs tests, for commands they can copy.
+pub const PROGRAM: &str = "hlo-check";
+
 /// The program lit is part of.
 #[derive(Clone, Default)]
 pub struct Host {

@@ -19,6 +19,12 @@ use super::scheduler::{self, CutShort, Event, Limits};
 use super::select::{self, Order};
 use super::times;
 
+/// Says how many runs a test is inside of.
+const NESTING_VARIABLE: &str = "LIT_NESTING";
+
+/// How deeply tests may run tests: one that runs itself must come to an end.
+pub const MAX_NESTED_RUNS: u32 = 4;
+
 /// Where a run writes.
 pub struct Streams<'s> {
     /// The report.
@@ -101,6 +107,11 @@ fn try_run(
     let shard = usage!(options.shard(environment));
     usage!(environment.bazel.announce());
     let mut defaults = options.defaults(host, environment);
+    let depth = environment.lit.get(NESTING_VARIABLE).and_then(|depth| depth.parse().ok()).unwrap_or(0);
+    if depth >= MAX_NESTED_RUNS {
+        return Ok(Err(format!("tests run tests more than {MAX_NESTED_RUNS} levels deep")));
+    }
+    defaults.environment.insert(NESTING_VARIABLE.to_owned(), (depth + 1).to_string());
     // Programs' temporary files go with this folder when the run is over.
     let temp = if environment.lit.contains_key("LIT_PRESERVES_TMP") {
         None

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Arc, Once};
 
-use crate::tool::{Invocation, Output, Tool};
+use crate::tool::{Invocation, Output, Reviewer, Tool};
 
 /// Exit status of a program that aborted, as shells report it.
 const ABORTED: i32 = 134;
@@ -25,6 +25,14 @@ impl Toolbox {
     /// The tool called `name`.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
+    }
+
+    /// The tools that look tests over, by name.
+    pub fn reviewers(&self) -> Vec<(&'static str, &dyn Reviewer)> {
+        let mut reviewers: Vec<_> =
+            self.tools.iter().filter_map(|(name, tool)| Some((*name, tool.reviewer()?))).collect();
+        reviewers.sort_unstable_by_key(|(name, _)| *name);
+        reviewers
     }
 
     /// All names, sorted.

@@ -35,6 +35,10 @@ impl Tool for OptTool {
         "hlo-opt"
     }
 
+    fn shell_words(&self) -> &'static str {
+        "hlo-check opt"
+    }
+
     fn run(&self, invocation: &Invocation) -> Output {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
@@ -112,6 +116,7 @@ fn without_input(invocation: &Invocation) -> Invocation {
         current_dir: invocation.current_dir.clone(),
         env: invocation.env.clone(),
         diagnostics: invocation.diagnostics,
+        rerun: invocation.rerun.clone(),
     }
 }
 

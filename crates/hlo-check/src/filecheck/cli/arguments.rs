@@ -22,7 +22,7 @@ pub(super) struct Parsed {
     /// `--diagnostics`
     pub(super) style: Option<DiagnosticStyle>,
     /// `--lint`
-    pub(super) lint: Option<bool>,
+    pub(super) lint: bool,
 }
 
 /// Everything collected while going through the arguments.
@@ -34,7 +34,7 @@ struct Builder {
     input_file: String,
     color: Option<bool>,
     style: Option<DiagnosticStyle>,
-    lint: Option<bool>,
+    lint: bool,
 }
 
 /// How an option takes its value, and what it does with it.
@@ -296,10 +296,9 @@ const ROWS: &[Row] = &[
     Row {
         name: "lint",
         value: "",
-        kind: Kind::Flag(|builder, on| builder.lint = Some(on)),
+        kind: Kind::Flag(|builder, on| builder.lint = on),
         hidden: true,
-        help: "Warn about check files that mean something else than they seem to (on with \
-               --diagnostics=rich).",
+        help: "Warn about check files that mean something else than they seem to.",
     },
     Row {
         name: "match-full-lines",
@@ -396,7 +395,7 @@ pub(super) fn parse(command: &str, invocation: &Invocation) -> Result<Parsed, Ou
         input_file: "-".to_owned(),
         color: None,
         style: None,
-        lint: None,
+        lint: false,
     };
     let mut errors = String::new();
     let mut positional: Vec<&str> = Vec::new();
