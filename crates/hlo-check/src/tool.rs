@@ -28,6 +28,8 @@ pub struct Invocation {
     pub env: BTreeMap<String, String>,
     /// How failures are worded.
     pub diagnostics: DiagnosticStyle,
+    /// The folder for files that nobody asked for by name, such as reproducers of crashes; empty for the current one.
+    pub scratch_dir: PathBuf,
     /// A command that repeats this call, for people to copy; empty if the caller has none to offer.
     pub rerun: String,
 }

@@ -188,6 +188,10 @@ pub struct PassContext<'r> {
     pub rewrites: u64,
     /// The pass that runs; set by the pipeline.
     pub pass: &'static str,
+    /// Its place in the list; set by the pipeline.
+    pub index: usize,
+    /// The instruction it was last known to work on: what to name when it panics.
+    pub current: Option<InstructionId>,
     /// Its options; set by the pipeline.
     pub options: OptionValues,
 }
@@ -203,6 +207,8 @@ impl Default for PassContext<'_> {
             log: Vec::new(),
             rewrites: 0,
             pass: "",
+            index: 0,
+            current: None,
             options: OptionValues::default(),
         }
     }
@@ -213,6 +219,7 @@ impl PassContext<'_> {
     /// ask; when the fuel is spent the answer is no.
     pub fn may_rewrite(&mut self, module: &Module, instruction: InstructionId) -> bool {
         let pass = self.pass;
+        self.current = Some(instruction);
         if !self.fuel.take(pass) {
             self.missed(module, instruction, "out of fuel");
             return false;
@@ -290,6 +297,7 @@ impl<E: OpExpander> Pass for Expander<E> {
             edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
         let mut matches = Vec::new();
         in_post_order_of_all(edit, &computations, |instruction| {
+            context.current = Some(instruction);
             if self.0.matches(edit, instruction, context) {
                 matches.push(instruction);
             }

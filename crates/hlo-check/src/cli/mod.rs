@@ -27,6 +27,8 @@ pub mod exit {
     pub const VERIFY: u8 = 4;
     /// A pass failed, is unknown or not implemented.
     pub const PASS: u8 = 5;
+    /// A program panicked; what shells report of one that aborts.
+    pub const CRASH: u8 = 134;
 }
 
 /// A subcommand of `hlo-check`, or a program that `hlo-check` is under another name.

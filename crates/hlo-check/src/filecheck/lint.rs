@@ -356,6 +356,13 @@ impl<'a> Linter<'a> {
             let suffix = SUFFIXES
                 .iter()
                 .find(|row| rest.trim_start_matches(['-', '_']).eq_ignore_ascii_case(row.suffix));
+            let suffixes: Vec<&str> = rest.trim_start_matches('-').split('-').collect();
+            let is_suffix = |word: &&str| SUFFIXES.iter().any(|row| row.suffix == *word);
+            if colon && rest.starts_with('-') && suffixes.len() > 1 && suffixes.iter().all(is_suffix) {
+                let message = format!("`{text}:` combines suffixes and is not looked at");
+                let help = format!("keep one of {}", suffixes.join(", "));
+                return self.add(LintCode::MisspeltDirective, span, message, help, None);
+            }
             match suffix {
                 Some(row) if colon => return self.misspelt(&text, &format!("{prefix}-{}", row.suffix), span),
                 Some(row) if rest == format!("-{}", row.suffix) && after.first() == Some(&b' ') => {
@@ -520,6 +527,7 @@ mod tests {
             ("// CHECKNEXT: a\n// CHECK: b\n", &["misspelt-directive"]),
             ("// CHCEK: a\n", &["misspelt-directive"]),
             ("// CHECk: a\n", &["misspelt-directive"]),
+            ("// CHECK-DAG-SAME: a\n", &["misspelt-directive"]),
             ("// CHECK-NEXT foo\n", &["missing-colon"]),
             ("// CHECK-NEXT-COUNT-2: a\n", &["misplaced-count"]),
             ("// FOO-NEXT: a\n", &[]),

@@ -15,6 +15,7 @@ pub mod cli;
 pub mod config;
 pub mod directives;
 pub mod discovery;
+pub mod interrupt;
 pub mod python_config;
 pub mod quote;
 pub mod report;
@@ -63,6 +64,7 @@ pub fn run(options: &cli::Options, host: &Host) -> std::io::Result<u8> {
     if options.watch {
         return watch::run_forever(options, host, &environment, &mut streams);
     }
+    interrupt::listen();
     Ok(run::run(options, host, &environment, &mut streams)?.status)
 }
 

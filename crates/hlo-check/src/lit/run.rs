@@ -1,6 +1,6 @@
 //! A whole run: discovery, selection, execution, reports.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,7 +167,13 @@ fn try_run(
         if !options.quiet && options.diagnostic_level >= DiagnosticLevel::Note {
             writeln!(streams.err, "lit: note: {}", shard.describe(selected.len()))?;
         }
-        selected = shard.select(selected);
+        // By name, not in the order of running, which depends on how long tests took where they ran last: every
+        // machine must cut the same list.
+        let mut by_name = selected.clone();
+        select::sort(&mut by_name, Order::Lexical, seed);
+        let key = |test: &Test| (test.suite.config.source_root.clone(), test.path.clone());
+        let chosen: HashSet<(PathBuf, String)> = shard.select(by_name).iter().map(key).collect();
+        selected.retain(|test| chosen.contains(&key(test)));
         if selected.is_empty() {
             writeln!(
                 streams.err,
@@ -195,6 +201,9 @@ fn try_run(
         )?,
         Some(CutShort::MaxTime) => {
             writeln!(streams.err, "warning: reached timeout, skipping remaining tests")?;
+        }
+        Some(CutShort::Interrupted) => {
+            writeln!(streams.err, "  interrupted by user, skipping remaining tests")?;
         }
         None => {}
     }

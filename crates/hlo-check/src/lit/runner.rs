@@ -284,6 +284,7 @@ impl Prepared {
             pool,
             track_inputs: settings.track_inputs,
             calls: (config.lints != LintLevel::Off).then_some(&calls),
+            scratch_dir: &self.paths.temp_dir,
             whole_test: &whole_test,
             plain_environment: config.plain_environment,
         };
@@ -307,7 +308,9 @@ impl Prepared {
         let verdict = Verdict::of(outcome);
         let mut result = TestResult::new(verdict.code, "");
         result.inputs = std::mem::take(&mut executor.inputs);
-        if config.lints != LintLevel::Off && verdict.code != ResultCode::Unsupported {
+        if config.lints != LintLevel::Off
+            && !matches!(verdict.code, ResultCode::Unsupported | ResultCode::Skipped)
+        {
             result.findings = self.review(test, settings, calls.take(), &executor.state);
         }
         let refused = config.lints == LintLevel::Fail
@@ -415,6 +418,7 @@ impl Verdict {
             Err(Stop::Refused(message)) => (ResultCode::Fail, super::shell::exec::NOT_RUN, Some(message)),
             Err(Stop::Broken(message)) => (ResultCode::Unresolved, 1, Some(message)),
             Err(Stop::Unsupported(message)) => (ResultCode::Unsupported, 0, Some(message)),
+            Err(Stop::Interrupted) => (ResultCode::Skipped, 1, None),
             Err(Stop::TimedOut) => (ResultCode::Timeout, 1, None),
         };
         Verdict { code, status, message }

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod complain;
+mod crash;
 mod listing;
 mod split;
 mod unit;
@@ -26,6 +27,15 @@ struct Streams<'w> {
     color: bool,
 }
 
+/// Where files are.
+#[derive(Clone, Copy, Debug)]
+struct Folders<'f> {
+    /// Where relative paths begin.
+    current: &'f Path,
+    /// Where reproducers of crashes go.
+    scratch: &'f Path,
+}
+
 /// `hlo-opt` for RUN lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OptTool;
@@ -43,10 +53,12 @@ impl Tool for OptTool {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
-        let status = run(&invocation.args, &invocation.current_dir, read_stdin, &mut streams)
+        let scratch = invocation.current_dir.join(&invocation.scratch_dir);
+        let folders = Folders { current: &invocation.current_dir, scratch: &scratch };
+        let status = run(&invocation.args, folders, read_stdin, &mut streams)
             // Memory takes everything; the only faults left are those of files, which are reported where they occur.
             .unwrap_or(exit::USAGE);
-        Output { stdout, stderr, status: status.into(), crashed: false }
+        Output { stdout, stderr, status: status.into(), crashed: status == exit::CRASH }
     }
 
     fn split(&self, invocation: &Invocation) -> Option<Vec<Invocation>> {
@@ -116,6 +128,7 @@ fn without_input(invocation: &Invocation) -> Invocation {
         current_dir: invocation.current_dir.clone(),
         env: invocation.env.clone(),
         diagnostics: invocation.diagnostics,
+        scratch_dir: invocation.scratch_dir.clone(),
         rerun: invocation.rerun.clone(),
     }
 }
@@ -138,7 +151,8 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let result = run(args, Path::new(""), read_stdin, &mut streams);
+    let folders = Folders { current: Path::new(""), scratch: Path::new("") };
+    let result = run(args, folders, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,
         // Nobody reads on: that is their choice, not a fault.
@@ -154,7 +168,7 @@ pub fn main(args: &[String]) -> u8 {
 /// Runs `hlo-opt`: the exit status, or the error of a stream.
 fn run(
     args: &[String],
-    current_dir: &Path,
+    folders: Folders<'_>,
     read_stdin: impl FnOnce() -> io::Result<Vec<u8>>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
@@ -195,7 +209,7 @@ fn run(
             return Ok(exit::PASS);
         }
     };
-    let bytes = match read(&arguments.input, current_dir, read_stdin) {
+    let bytes = match read(&arguments.input, folders.current, read_stdin) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(streams.err, "error: can't read {}: {error}", arguments.input_name())?;
@@ -204,13 +218,13 @@ fn run(
     };
     // A case of a split file leaves the writing of files to whoever split it.
     match arguments.output.as_ref().filter(|path| *path != "-" && arguments.case.is_none()) {
-        None => run_units(&arguments, &pipeline, &bytes, streams),
+        None => run_units(&arguments, &pipeline, &bytes, folders, streams),
         Some(path) => {
             let mut result = Vec::new();
             let mut to_memory = Streams { out: &mut result, err: &mut *streams.err, color: streams.color };
-            let status = run_units(&arguments, &pipeline, &bytes, &mut to_memory)?;
+            let status = run_units(&arguments, &pipeline, &bytes, folders, &mut to_memory)?;
             if status == 0
-                && let Err(error) = std::fs::write(current_dir.join(path), &result)
+                && let Err(error) = std::fs::write(folders.current.join(path), &result)
             {
                 writeln!(streams.err, "error: can't write {path}: {error}")?;
                 return Ok(exit::USAGE);
@@ -224,6 +238,7 @@ fn run_units(
     arguments: &Arguments,
     pipeline: &Pipeline,
     bytes: &[u8],
+    folders: Folders<'_>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
     let (name, first_line) = match &arguments.case {
@@ -231,7 +246,7 @@ fn run_units(
         None => (arguments.input_name(), 1),
     };
     if !arguments.split_input_file || arguments.case.is_some() {
-        return Unit { name, first_line, bytes }.run(arguments, pipeline, streams);
+        return Unit { name, first_line, bytes }.run(arguments, pipeline, folders, streams);
     }
     let mut status = 0;
     for (index, case) in split::cases(bytes).enumerate() {
@@ -239,7 +254,7 @@ fn run_units(
             streams.out.write_all(split::SEPARATOR)?;
         }
         let unit = Unit { name, first_line: case.first_line, bytes: case.bytes };
-        let own = unit.run(arguments, pipeline, streams)?;
+        let own = unit.run(arguments, pipeline, folders, streams)?;
         if status == 0 {
             status = own;
         }

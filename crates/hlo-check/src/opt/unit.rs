@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::io;
 
+use hlo_passes::Pipeline;
 use hlo_passes::pipeline::NoObserver;
-use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::parse_bytes;
 
 use super::arguments::{Arguments, ErrorFormat};
-use super::{Streams, complain};
+use super::crash::Crash;
+use super::{Folders, Streams, complain};
 use crate::cli::exit;
+use crate::panics;
 
 /// A text that holds one module.
 #[derive(Clone, Copy)]
@@ -28,6 +30,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
+        folders: Folders<'_>,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -57,8 +60,16 @@ impl Unit<'_> {
             }
         }
         let mut module = parsed.module;
-        let mut context = PassContext { wants_remarks: arguments.remarks, ..PassContext::default() };
-        let result = pipeline.run(&mut module, &mut context, &mut NoObserver);
+        let mut context = arguments.context();
+        let result = panics::guard(|| pipeline.run(&mut module, &mut context, &mut NoObserver));
+        let result = match result {
+            Ok(result) => result,
+            Err(message) => {
+                let crash = Crash { message, module: &module, context: &context, pipeline };
+                crash.report(arguments, self.bytes, folders, streams.err)?;
+                return Ok(exit::CRASH);
+            }
+        };
         for line in &context.log {
             writeln!(streams.err, "{line}")?;
         }

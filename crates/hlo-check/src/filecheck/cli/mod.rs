@@ -2,6 +2,7 @@
 
 mod arguments;
 pub mod batch;
+mod ignored;
 mod review;
 
 pub use review::review;

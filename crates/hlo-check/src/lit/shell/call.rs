@@ -62,6 +62,7 @@ impl Call<'_> {
                 current_dir: self.state.cwd.clone(),
                 env: self.env.clone(),
                 diagnostics: self.diagnostics,
+                scratch_dir: self.context.scratch_dir.to_owned(),
                 rerun: self.rerun.to_owned(),
             };
             if let Some(reason) = tool.unsupported(&invocation) {
@@ -125,6 +126,9 @@ impl Call<'_> {
         let finished = external::run(request).map_err(|error| {
             Stop::Refused(format!("Could not create process ({}) due to {error}", program.display()))
         })?;
+        if finished.interrupted {
+            return Err(Stop::Interrupted);
+        }
         if finished.timed_out {
             return Err(Stop::TimedOut);
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::super::builtins::{self, Builtin};
+use super::super::interrupt;
 use super::super::toolbox::{CasePool, Toolbox};
 use super::call::Call;
 use super::glob;
@@ -77,6 +78,8 @@ pub enum Stop {
     Unsupported(String),
     /// The time is up.
     TimedOut,
+    /// The run is interrupted.
+    Interrupted,
 }
 
 /// Which programs may run as processes.
@@ -124,6 +127,8 @@ pub struct Context<'c> {
     pub track_inputs: bool,
     /// Calls of the tools that look tests over, if they are to: the tool's name, and the call without its input.
     pub calls: Option<&'c RefCell<Vec<(&'static str, Invocation)>>>,
+    /// Folder of the test's files, for those that programs leave without being asked.
+    pub scratch_dir: &'c Path,
     /// A command that runs the whole test again.
     pub whole_test: &'c str,
     /// Whether programs see no variables of the test's own.
@@ -241,8 +246,13 @@ impl<'a, 'c> Executor<'a, 'c> {
             if self.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(Stop::TimedOut);
             }
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
             let last = index + 1 == count;
             let stage = match self.stage(command, std::mem::take(&mut piped), last, count == 1, &rerun) {
+                // What a program gave that was told to stop says nothing of the test.
+                Ok(_) if interrupt::requested() => return Err(Stop::Interrupted),
                 Ok(stage) => stage,
                 Err(stop) => {
                     self.record_stop(command, &stop);
@@ -269,7 +279,7 @@ impl<'a, 'c> Executor<'a, 'c> {
         let (message, timed_out) = match stop {
             Stop::Refused(message) => (message.as_str(), false),
             Stop::TimedOut => ("", true),
-            Stop::Broken(_) | Stop::Unsupported(_) => return,
+            Stop::Broken(_) | Stop::Unsupported(_) | Stop::Interrupted => return,
         };
         self.records.push(Record {
             command,
