@@ -32,9 +32,9 @@ use error::ShapeResult;
 use linalg::BatchNorm;
 use rule::Rule;
 
-/// How many arrays an inferred tuple may hold in all. Shapes share their parts, so that a few lines of text could
+/// How many shapes an inferred tuple may consist of in all. Shapes share their parts, so that a few lines of text could
 /// otherwise make one too large to print.
-pub const MAX_TUPLE_LEAVES: usize = 1 << 20;
+pub const MAX_TUPLE_NODES: usize = 1 << 20;
 
 /// The instruction whose shape is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -135,22 +135,14 @@ fn finish(inferred: Inferred, module: &mut Module) -> Result<ShapeId, ShapeError
     Ok(id)
 }
 
-/// Refuses tuples that are nested too deeply or hold too many arrays.
+/// Refuses tuples that are nested too deeply or consist of too many shapes.
 fn check_extent(id: ShapeId, shapes: &ShapeTable) -> ShapeResult<()> {
-    let mut leaves = 0usize;
-    let mut pending = vec![(id, 1usize)];
-    while let Some((id, depth)) = pending.pop() {
-        let Shape::Tuple(elements) = shapes.get(id) else {
-            continue;
-        };
-        leaves = leaves.saturating_add(elements.len());
-        if leaves > MAX_TUPLE_LEAVES || depth > MAX_NESTING_DEPTH {
-            let message = format!(
-                "the inferred tuple is too large: more than {MAX_TUPLE_LEAVES} elements or {MAX_NESTING_DEPTH} levels"
-            );
-            return Err(ShapeError::instruction(message));
-        }
-        pending.extend(elements.iter().map(|&element| (element, depth + 1)));
+    let extent = shapes.extent(id);
+    if extent.nodes as usize > MAX_TUPLE_NODES || extent.depth as usize > MAX_NESTING_DEPTH {
+        let message = format!(
+            "the inferred tuple is too large: more than {MAX_TUPLE_NODES} shapes or {MAX_NESTING_DEPTH} levels"
+        );
+        return Err(ShapeError::instruction(message));
     }
     Ok(())
 }
