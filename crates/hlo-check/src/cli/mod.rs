@@ -5,6 +5,7 @@ mod explain;
 mod filecheck;
 mod opt;
 mod test;
+mod verify;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -48,6 +49,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         program: Some("hlo-opt"),
         summary: Some("runs passes over HLO text and prints it"),
         run: opt::run,
+    },
+    Subcommand {
+        name: "verify",
+        program: None,
+        summary: Some("checks that modules keep the rules of XLA's compiler"),
+        run: verify::run,
     },
     Subcommand {
         name: "explain",

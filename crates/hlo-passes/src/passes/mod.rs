@@ -2,3 +2,4 @@
 
 pub(crate) mod legalize;
 pub(crate) mod stock;
+pub(crate) mod tools;

@@ -11,7 +11,7 @@ use super::PassInfo;
 use super::PassKind::{Expander, Pass};
 use super::Status::{Identity, Implemented, Unimplemented};
 use crate::options::{OptionInfo, OptionType};
-use crate::passes::{legalize, stock};
+use crate::passes::{legalize, stock, tools};
 
 /// Why most passes can't be run.
 const NOT_WRITTEN: &str = "its rewrite has not been written yet";
@@ -504,4 +504,8 @@ pub(super) static TOOLS: &[PassInfo] = &[
         families: &[ControlFlow], confidence: Certain, may_remove: &[], options: &[],
         meaning: Same, status: Implemented(|| Box::new(stock::conditional_to_select::ConditionalToSelect)),
         doc: "Makes conditionals without side effects in mapped computations selects." },
+    PassInfo { key: "verifier", class: "xla::HloVerifier", kind: Pass, origin: Tool,
+        families: &[Cleanup], confidence: Certain, may_remove: &[], options: tools::verifier::OPTIONS,
+        meaning: Same, status: Implemented(|| Box::new(tools::verifier::Verifier)),
+        doc: "Stops at a module that breaks a rule of the compiler." },
 ];
