@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use hlo_passes::pass::Resources;
 use hlo_passes::pipeline::NoObserver;
 use hlo_passes::verify::{BrokenModule, StopBefore, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
@@ -29,6 +30,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
+        resources: &dyn Resources,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -61,7 +63,8 @@ impl Unit<'_> {
             return Ok(exit::VERIFY);
         }
         let mut module = parsed.module;
-        let mut context = PassContext { wants_remarks: arguments.remarks, ..PassContext::default() };
+        let mut context =
+            PassContext { resources, wants_remarks: arguments.remarks, ..PassContext::default() };
         let mut observer = NoObserver;
         let (result, broken) = if arguments.no_verify {
             (pipeline.run(&mut module, &mut context, &mut observer), None)
@@ -79,7 +82,7 @@ impl Unit<'_> {
         if let Err(error) = result {
             complain::pipeline(&error, format, streams.err)?;
             if let Some(broken) = broken {
-                let before = self.before_pass(&broken, arguments, pipeline);
+                let before = self.before_pass(&broken, arguments, pipeline, resources);
                 complain::broken(&broken, before.as_deref(), format, streams.err)?;
             }
             return Ok(exit::PASS);
@@ -119,10 +122,11 @@ impl Unit<'_> {
         broken: &BrokenModule,
         arguments: &Arguments,
         pipeline: &Pipeline,
+        resources: &dyn Resources,
     ) -> Option<String> {
         let (id, _) = broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
-        let mut context = PassContext::default();
+        let mut context = PassContext { resources, ..PassContext::default() };
         pipeline.run(&mut module, &mut context, &mut StopBefore(broken.index)).err()?;
         let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
         is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
