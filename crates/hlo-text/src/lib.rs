@@ -17,6 +17,7 @@ pub mod number;
 mod parser;
 mod printer;
 pub mod shape_inference;
+pub mod verifier;
 
 #[allow(
     missing_docs,
@@ -35,6 +36,7 @@ mod grammar {
 pub use ir::Module;
 pub use parser::{
     DEFAULT_MAX_ERRORS, Dialect, Fragment, FromText, MAX_BODY_NESTING, MAX_CALL_NESTING, MAX_NESTING_DEPTH,
-    MAX_SHAPE_NODES, MAX_TEXT_BYTES, ParseOptions, Parsed, SourceMap, parse, parse_bytes, parse_module,
+    MAX_TEXT_BYTES, ParseOptions, Parsed, SourceMap, parse, parse_bytes, parse_module,
 };
 pub use printer::{PrintOptions, SubcomputationMode, print_module};
+pub use verifier::{VerifyOptions, Violation, verify};

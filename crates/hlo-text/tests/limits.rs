@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use hlo_text::diagnostic::{Code, Diagnostic};
+use hlo_text::shape_inference::MAX_TUPLE_NODES;
+
 use hlo_text::{MAX_CALL_NESTING, MAX_NESTING_DEPTH, Module, ParseOptions, PrintOptions, parse_module};
 
 /// Enough to overflow a stack by recursion, and to notice quadratic time.
@@ -76,6 +78,8 @@ fn tuple_shapes() {
     round_trips(&module(MAX_NESTING_DEPTH - 1));
     rejected(&module(MANY), Code::TooDeep);
     rejected(&format!("ENTRY e {{ p = {}", "(".repeat(MANY)), Code::TooDeep);
+    rejected(&format!("ENTRY e {{ p = {}", "f32[2]{0:P(".repeat(MANY)), Code::TooDeep);
+    rejected(&format!("ENTRY e {{ p = {}", "b(".repeat(MANY)), Code::TooDeep);
 }
 
 #[test]
@@ -96,6 +100,14 @@ fn inferred_shapes() {
     // Shapes that double with each instruction.
     round_trips(&chain(10, "T, T"));
     rejected(&chain(64, "T, T"), Code::ShapeInference);
+    const { assert!(MAX_TUPLE_NODES < 1 << 30) };
+    // Shapes that are computed whatever the text declares.
+    let mut text =
+        String::from("HloModule m\n\nENTRY e {\n  v0 = f32[] parameter(0)\n  t = token[] after-all()\n");
+    for index in 1..MANY / 10 {
+        let _ = writeln!(text, "  v{index} = (f32[], u32[], token[]) send(v{}, t), channel_id=1", index - 1);
+    }
+    rejected(&(text + "}\n"), Code::TooDeep);
 }
 
 #[test]
@@ -133,12 +145,6 @@ fn inline_computations() {
     };
     round_trips(&module(MAX_NESTING_DEPTH / 2));
     rejected(&module(MANY), Code::TooDeep);
-    // Computations within computations.
-    let inner = "a (p: f32[2]) -> f32[2] {\n".repeat(MANY);
-    assert_eq!(
-        parsed(&format!("HloModule m\n\n{inner}"), &ParseOptions::default()).map(|_| ()).map_err(|e| e.code),
-        Err(Code::TooDeep)
-    );
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod arguments;
 mod complain;
 mod listing;
+mod resources;
 mod split;
 mod unit;
 
@@ -17,6 +18,7 @@ use hlo_passes::registry::{self, Status};
 use crate::cli::exit;
 use crate::tool::{Invocation, Output, Tool};
 use arguments::{Action, Arguments};
+use resources::{Environment, FileResources};
 use unit::Unit;
 
 /// Where messages and results go.
@@ -39,7 +41,11 @@ impl Tool for OptTool {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
-        let status = run(&invocation.args, &invocation.current_dir, read_stdin, &mut streams)
+        let resources = FileResources {
+            current_dir: &invocation.current_dir,
+            environment: Environment::Given(&invocation.env),
+        };
+        let status = run(&invocation.args, &resources, read_stdin, &mut streams)
             // Memory takes everything; the only faults left are those of files, which are reported where they occur.
             .unwrap_or(exit::USAGE);
         Output { stdout, stderr, status: status.into(), crashed: false }
@@ -133,7 +139,8 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let result = run(args, Path::new(""), read_stdin, &mut streams);
+    let resources = FileResources { current_dir: Path::new(""), environment: Environment::Process };
+    let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,
         // Nobody reads on: that is their choice, not a fault.
@@ -149,7 +156,7 @@ pub fn main(args: &[String]) -> u8 {
 /// Runs `hlo-opt`: the exit status, or the error of a stream.
 fn run(
     args: &[String],
-    current_dir: &Path,
+    resources: &FileResources<'_>,
     read_stdin: impl FnOnce() -> io::Result<Vec<u8>>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
@@ -190,6 +197,7 @@ fn run(
             return Ok(exit::PASS);
         }
     };
+    let current_dir = resources.current_dir;
     let bytes = match read(&arguments.input, current_dir, read_stdin) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -199,11 +207,11 @@ fn run(
     };
     // A case of a split file leaves the writing of files to whoever split it.
     match arguments.output.as_ref().filter(|path| *path != "-" && arguments.case.is_none()) {
-        None => run_units(&arguments, &pipeline, &bytes, streams),
+        None => run_units(&arguments, &pipeline, &bytes, resources, streams),
         Some(path) => {
             let mut result = Vec::new();
             let mut to_memory = Streams { out: &mut result, err: &mut *streams.err, color: streams.color };
-            let status = run_units(&arguments, &pipeline, &bytes, &mut to_memory)?;
+            let status = run_units(&arguments, &pipeline, &bytes, resources, &mut to_memory)?;
             if status == 0
                 && let Err(error) = std::fs::write(current_dir.join(path), &result)
             {
@@ -219,6 +227,7 @@ fn run_units(
     arguments: &Arguments,
     pipeline: &Pipeline,
     bytes: &[u8],
+    resources: &FileResources<'_>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
     let (name, first_line) = match &arguments.case {
@@ -226,7 +235,7 @@ fn run_units(
         None => (arguments.input_name(), 1),
     };
     if !arguments.split_input_file || arguments.case.is_some() {
-        return Unit { name, first_line, bytes }.run(arguments, pipeline, streams);
+        return Unit { name, first_line, bytes }.run(arguments, pipeline, resources, streams);
     }
     let mut status = 0;
     for (index, case) in split::cases(bytes).enumerate() {
@@ -234,7 +243,7 @@ fn run_units(
             streams.out.write_all(split::SEPARATOR)?;
         }
         let unit = Unit { name, first_line: case.first_line, bytes: case.bytes };
-        let own = unit.run(arguments, pipeline, streams)?;
+        let own = unit.run(arguments, pipeline, resources, streams)?;
         if status == 0 {
             status = own;
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use hlo_passes::pass::Resources;
 use hlo_passes::pipeline::NoObserver;
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
@@ -28,6 +29,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
+        resources: &dyn Resources,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -57,7 +59,8 @@ impl Unit<'_> {
             }
         }
         let mut module = parsed.module;
-        let mut context = PassContext { wants_remarks: arguments.remarks, ..PassContext::default() };
+        let mut context =
+            PassContext { resources, wants_remarks: arguments.remarks, ..PassContext::default() };
         let result = pipeline.run(&mut module, &mut context, &mut NoObserver);
         for line in &context.log {
             writeln!(streams.err, "{line}")?;

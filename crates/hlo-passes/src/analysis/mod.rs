@@ -4,12 +4,14 @@ mod call_graph;
 mod collective;
 mod comparison;
 mod post_order;
+mod reducer;
 mod trip_count;
 
 pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use collective::{GroupMode, group_mode, is_collective};
 pub use comparison::{comparison_type, default_comparison_type, mirrored};
 pub use post_order::PostOrder;
+pub use reducer::reducer_opcode;
 pub use trip_count::{UnknownLoops, trip_count};
 
 use hlo_text::ir::{ComputationId, InstructionId};

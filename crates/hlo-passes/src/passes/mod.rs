@@ -3,7 +3,10 @@
 pub(crate) mod cleanup;
 pub(crate) mod collectives;
 pub(crate) mod control_flow;
+pub(crate) mod debugging;
+pub(crate) mod interface;
 pub(crate) mod kernels;
 pub(crate) mod legalize;
 pub(crate) mod stock;
+mod targets;
 pub(crate) mod types;

@@ -232,8 +232,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// XLA copies some common attributes of updates and dones to the wrapped instruction.
+    /// XLA copies some common attributes of starts, updates and dones to the wrapped instruction, over those it has. In
+    /// lenient mode those of updates and dones stay: what the wrapped instruction has would be lost, an `X-start` whose `X-done` has others could not
+    /// be printed as such, and in chains they would get further with each reading of a print.
     fn copy_to_wrapped(&mut self, frame: &Frame, called: ComputationId) {
+        if self.module.reads_back && frame.word.opcode != Opcode::AsyncStart {
+            return;
+        }
         const COPIED: &[AttrKey] =
             &[AttrKey::FrontendAttributes, AttrKey::Statistics, AttrKey::Origin, AttrKey::BackendConfig];
         let Some(computation) = self.module.computations[called.index()].as_ref() else { return };
@@ -247,14 +252,18 @@ impl Builder<'_> {
         if copied.is_empty() && frame.metadata.is_none() {
             return;
         }
-        if frame.metadata.is_some() {
-            self.module.instructions[root.index()].metadata = frame.metadata;
-        }
         let opcode = self.module.instruction(root).opcode;
+        let is_async = matches!(opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone);
+        if self.module.reads_back && is_async {
+            return;
+        }
         let mut attributes: Vec<Attr> = self.module.attributes(root).to_vec();
         for pending in copied {
             attributes.retain(|attr| attr.key != pending.attr.key);
             attributes.push(pending.attr);
+        }
+        if frame.metadata.is_some() {
+            self.module.instructions[root.index()].metadata = frame.metadata;
         }
         attributes.sort_by_key(|attr| printing_position(opcode, attr.key));
         let start = self.module.attribute_pool.len();

@@ -103,8 +103,6 @@ pub(super) struct Scope {
     name_span: Span,
     is_entry: bool,
     inline: bool,
-    /// Whether it stands within another one, whose names it hides.
-    shadows: bool,
     /// Instructions below this index are not visible here.
     first_instruction: usize,
     pub(super) instructions: Vec<InstructionId>,
@@ -115,7 +113,7 @@ pub(super) struct Scope {
     parameter_numbers: Option<HashMap<i64, Span, foldhash::fast::FixedState>>,
     root: Option<(InstructionId, Span)>,
     signature: Option<(ShapeId, Span)>,
-    /// Names of a computation within another, with what they meant before.
+    /// Names of an inline computation, with what they meant before.
     shadowed: Vec<(Symbol, Option<InstructionId>)>,
     /// Where this computation's instructions begin on the frame stack.
     frames: usize,
@@ -495,7 +493,6 @@ impl<'s> Builder<'s> {
             name_span,
             is_entry,
             inline,
-            shadows: inline,
             first_instruction: self.module.instructions.len(),
             instructions: Vec::new(),
             parameters: Vec::new(),
@@ -506,19 +503,6 @@ impl<'s> Builder<'s> {
             shadowed: Vec::new(),
             frames: self.frames.len(),
         });
-    }
-
-    /// A computation within the body of another: only its place is special.
-    pub(crate) fn open_inner_computation(&mut self, name: Symbol, name_at: u32) {
-        let span = self.name_span(name, name_at);
-        let message = "a computation within another one is of older XLA versions";
-        self.warnings.push(
-            Diagnostic::new(Code::Dialect, span, message).help("write it before the other one").warning(),
-        );
-        self.open_computation(false, name_at, name, name_at);
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.shadows = true;
-        }
     }
 
     pub(crate) fn open_inline(&mut self, at: u32) {
@@ -539,7 +523,7 @@ impl<'s> Builder<'s> {
             return;
         }
         let Some(scope) = self.scopes.pop() else { return };
-        if scope.shadows {
+        if scope.inline {
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;
             }
@@ -678,6 +662,11 @@ impl<'s> Builder<'s> {
         self.called.push(id);
     }
 
+    /// Whether a computation called `name` has been read.
+    pub(crate) fn has_computation(&self, name: Symbol) -> bool {
+        self.computation_names.contains_key(&name)
+    }
+
     fn undefined_computation(&self, name: Symbol, span: Span) -> Box<Diagnostic> {
         let text = self.module.strings.name(name);
         let mut error =
@@ -781,7 +770,7 @@ impl<'s> Builder<'s> {
         }
         let before = self.definitions[name.index()].replace(id);
         if let Some(scope) = self.scopes.last_mut()
-            && scope.shadows
+            && scope.inline
         {
             scope.shadowed.push((name, before));
         }
@@ -914,7 +903,10 @@ impl<'s> Builder<'s> {
         let scope = self.scopes.last();
         let names =
             scope.into_iter().flat_map(|scope| &scope.instructions).map(|&id| self.module.name_of(id));
-        if let Some(close) = crate::diagnostic::did_you_mean(&text, names) {
+        // What is missing because its definition was faulty is not reported: no advice is looked for.
+        let close =
+            if self.poisoned.contains(&name) { None } else { crate::diagnostic::did_you_mean(&text, names) };
+        if let Some(close) = close {
             error = error.help(format!("did you mean `{close}`?"));
         } else {
             error = error.help("an operand must be defined before it is used, in the same computation");
@@ -1057,7 +1049,7 @@ impl<'s> Builder<'s> {
         {
             self.poisoned.insert(name);
         }
-        while self.scopes.last().is_some_and(|scope| scope.shadows) {
+        while self.scopes.last().is_some_and(|scope| scope.inline) {
             let Some(scope) = self.scopes.pop() else { break };
             for (symbol, before) in scope.shadowed.iter().rev() {
                 self.definitions[symbol.index()] = *before;

@@ -5,10 +5,10 @@
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{AttrKey, AttrValue, ElementClass, ElementType, Opcode, Shape, ShapeId, Value, words};
-use crate::shape_inference::{InferRequest, infer_shape};
+use crate::shape_inference::{InferRequest, MAX_TUPLE_NODES, infer_shape};
 
 use super::builder::{Builder, Frame};
-use super::{MAX_NESTING_DEPTH, MAX_SHAPE_NODES, ParseResult};
+use super::{MAX_NESTING_DEPTH, ParseResult};
 
 impl Builder<'_> {
     pub(super) fn error<T>(&self, code: Code, span: Span, message: impl Into<String>) -> ParseResult<T> {
@@ -35,8 +35,8 @@ impl Builder<'_> {
             let message = format!("the result shape is nested more than {MAX_NESTING_DEPTH} levels deep");
             return self.error(Code::TooDeep, frame.opcode_at, message);
         }
-        if extent.nodes > MAX_SHAPE_NODES && frame.shape != Some(shape) {
-            let message = format!("the result shape consists of more than {MAX_SHAPE_NODES} shapes");
+        if extent.nodes as usize > MAX_TUPLE_NODES && frame.shape != Some(shape) {
+            let message = format!("the result shape consists of more than {MAX_TUPLE_NODES} shapes");
             return self.error(Code::TooLarge, frame.opcode_at, message);
         }
         Ok(())
@@ -220,17 +220,18 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn check_global_device_ids(&self, frame: &Frame) -> ParseResult<()> {
+    fn check_global_device_ids(&mut self, frame: &Frame) -> ParseResult<()> {
         let global = self.given_flag(frame, AttrKey::UseGlobalDeviceIds);
         let has = |key| self.given(frame, key).is_some();
         if global && !has(AttrKey::ChannelId) && !has(AttrKey::Mode) {
-            return Err(Diagnostic::new(
-                Code::BadAttributeValue,
-                frame.paren_at,
-                "`use_global_device_ids=true` needs a `channel_id`",
-            )
-            .also(self.key_span(frame, AttrKey::UseGlobalDeviceIds), "given here")
-            .boxed());
+            let message = "`use_global_device_ids=true` needs a `channel_id`";
+            let error = Diagnostic::new(Code::BadAttributeValue, frame.paren_at, message)
+                .also(self.key_span(frame, AttrKey::UseGlobalDeviceIds), "given here");
+            // With `mode=` XLA reads it, and prints it without, which it can't read.
+            if self.strict() {
+                return Err(error.boxed());
+            }
+            self.warnings.push(error.warning());
         }
         Ok(())
     }
@@ -450,7 +451,7 @@ impl Builder<'_> {
             Opcode::DynamicReshape => {
                 let rank = self.module.shape(shape).as_array().map_or(0, |array| array.rank());
                 if operands == rank + 1 {
-                    return Ok(());
+                    return self.check_reshape(frame, shape);
                 }
                 let message = format!(
                     "`dynamic-reshape` takes one size for each of the {rank} dimensions of the result"

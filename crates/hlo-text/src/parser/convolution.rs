@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::ParseResult;
 use super::number::{Sizes, parse_sizes};
 use super::sub_attribute::take_name;
+use super::{Dialect, ParseResult};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ir::{
     ConvolutionDimensionNumbers, PaddingDimension, SparsityConfig, TensorSparsity, Window, WindowDimension,
@@ -179,10 +179,17 @@ fn read_labels(text: &str, letters: [u8; 2]) -> Result<Labels, String> {
 }
 
 /// Takes `b01f_01io->b01f`.
-pub(crate) fn parse_dim_labels(cursor: &mut Cursor<'_>) -> ParseResult<ConvolutionDimensionNumbers> {
+pub(crate) fn parse_dim_labels(
+    cursor: &mut Cursor<'_>,
+    dialect: Dialect,
+) -> ParseResult<ConvolutionDimensionNumbers> {
+    let short = match dialect {
+        Dialect::Lenient => short_labels(cursor),
+        Dialect::Strict => None,
+    };
     let parts = match cursor.token() {
         Token::DimLabels => cursor.text().split_once('_'),
-        _ => None,
+        _ => short.and_then(|labels| labels.split_once('_')),
     };
     let parts = parts.and_then(|(input, rest)| Some((input, rest.split_once("->")?)));
     let Some((input, (kernel, output))) = parts else {
@@ -206,7 +213,10 @@ pub(crate) fn parse_dim_labels(cursor: &mut Cursor<'_>) -> ParseResult<Convoluti
         );
         return Err(Diagnostic::new(Code::BadAttributeValue, cursor.span(), message).boxed());
     }
-    cursor.bump();
+    match short {
+        Some(labels) => cursor.seek(cursor.start() + labels.len()),
+        None => cursor.bump(),
+    }
     Ok(ConvolutionDimensionNumbers {
         input_batch: input.first,
         input_feature: input.second,
@@ -218,6 +228,17 @@ pub(crate) fn parse_dim_labels(cursor: &mut Cursor<'_>) -> ParseResult<Convoluti
         output_feature: output.second,
         output_spatial: output.spatial,
     })
+}
+
+/// Labels that are no token because a part has less than two: XLA reads `b?_io->bf`, and prints it so.
+fn short_labels<'s>(cursor: &Cursor<'s>) -> Option<&'s str> {
+    if !matches!(cursor.token(), Token::Ident | Token::Pad | Token::Int) {
+        return None;
+    }
+    let text = &cursor.source()[cursor.start()..];
+    let is_label = |c: char| c.is_ascii_digit() || "bfio?_->".contains(c);
+    let labels = &text[..text.find(|c| !is_label(c)).unwrap_or(text.len())];
+    labels.contains("->").then_some(labels)
 }
 
 /// Takes `{lhs={sparsity=2x4 dimension=1 stride=1} rhs={...}}`. What is repeated is overwritten.

@@ -164,7 +164,7 @@ impl FromText for Layout {
                 rank += 1;
                 ahead.eat(Token::Comma);
             }
-            parse_layout(cursor, context, rank)
+            parse_layout(cursor, context, rank, 0)
         };
         Ok(read_value(text, options, read)?.value)
     }
@@ -178,7 +178,10 @@ impl FromText for Window {
 
 impl FromText for ConvolutionDimensionNumbers {
     fn from_text(text: &str, options: &ParseOptions) -> Result<Self, Vec<Diagnostic>> {
-        Ok(read_value(text, options, |cursor, _| convolution::parse_dim_labels(cursor))?.value)
+        Ok(read_value(text, options, |cursor, context| {
+            convolution::parse_dim_labels(cursor, context.dialect)
+        })?
+        .value)
     }
 }
 

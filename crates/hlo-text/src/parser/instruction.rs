@@ -177,11 +177,14 @@ impl Builder<'_> {
             Ok(id) => self.operands.push(id),
             // XLA drops a nested instruction that is faulty behind its parentheses; so do we when it would be
             // accepted, and say it.
-            Err(error) if self.strict() => {
-                let noted = error.at(Span { start: frame.name_span.start, end: at + 1 });
-                self.noted.get_or_insert(noted.boxed());
+            Err(error) => {
+                let error = error.at(Span { start: frame.name_span.start, end: at + 1 }).boxed();
+                if self.strict() {
+                    self.noted.get_or_insert(error);
+                } else {
+                    self.fail(error);
+                }
             }
-            Err(error) => self.fail(error),
         }
     }
 
@@ -194,6 +197,7 @@ impl Builder<'_> {
         }
         let shape = self.check_and_shape(frame)?;
         self.check_name(frame)?;
+        self.inherit_origin(frame);
         let attributes = self.normalize_attributes(frame, shape)?;
         let operands = self.store_operands(frame);
         let opcode = frame.word.opcode;
@@ -238,6 +242,24 @@ impl Builder<'_> {
         }
         self.define(name, id);
         Ok(id)
+    }
+
+    /// An element of a `tuple` has the original value of the operand it is, unless it is given its own.
+    fn inherit_origin(&mut self, frame: &Frame) {
+        if frame.word.opcode != Opcode::GetTupleElement {
+            return;
+        }
+        let Some(&tuple) = self.operands_of(frame).first() else { return };
+        if self.module.instruction(tuple).opcode != Opcode::Tuple
+            || self.given(frame, AttrKey::Origin).is_some()
+        {
+            return;
+        }
+        let index = self.given_int(frame, AttrKey::Index).and_then(|index| usize::try_from(index).ok());
+        let element = index.and_then(|index| self.module.operands(tuple).get(index).copied());
+        if let Some(origin) = element.and_then(|element| self.module.attribute(element, AttrKey::Origin)) {
+            self.set(frame, AttrKey::Origin, origin);
+        }
     }
 
     /// Keeps the spellings that were noted for the attributes of the instruction `id`, which is complete.

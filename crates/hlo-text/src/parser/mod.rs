@@ -56,9 +56,8 @@ pub enum Dialect {
     Lenient,
 }
 
-/// How deeply braces, tuple shapes and literals may be nested: their parsers and printers recurse, and must fit on
-/// the 2 MiB stack of a thread, in unoptimized builds, too.
-pub const MAX_NESTING_DEPTH: usize = 250;
+/// How deeply braces, tuple shapes and literals may be nested.
+pub const MAX_NESTING_DEPTH: usize = 1000;
 
 /// How deeply instructions may be nested as operands; today's XLA has the same limit.
 pub const MAX_CALL_NESTING: usize = 8192;
@@ -82,10 +81,6 @@ impl Nesting {
 
 /// The stack for texts that are nested deeper than [`Nesting::SHALLOW`].
 const DEEP_STACK_BYTES: usize = 256 << 20;
-
-/// How many shapes an inferred shape may consist of: a tuple that has the one before twice, and so on, would
-/// have shapes without end.
-pub const MAX_SHAPE_NODES: u32 = 1 << 20;
 
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;

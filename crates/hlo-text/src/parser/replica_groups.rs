@@ -86,5 +86,13 @@ fn groups_by_rule(
             ),
         ));
     };
-    Ok(ReplicaGroups::Iota { group_count, group_size, devices: iota.build(reader)? })
+    let devices = iota.build(reader)?;
+    // jaxlib 0.10.2 doesn't look, newer versions do.
+    let (wanted, found) = (group_count.checked_mul(group_size), devices.device_count().ok());
+    if context.dialect == Dialect::Lenient && wanted != found {
+        let count = |count: Option<i64>| count.map_or("too many".to_owned(), |count| count.to_string());
+        let message = format!("the groups have {} devices, but {} are given", count(wanted), count(found));
+        return Err(reader.error(Span::new(start, cursor.previous_end()), message));
+    }
+    Ok(ReplicaGroups::Iota { group_count, group_size, devices })
 }

@@ -1,6 +1,8 @@
 //! Shapes and layouts: `f32[2,<=3,?]{2,1,0:T(8,128)S(1)}`, `(s32[], token[])`, `b(f32[2])`.
 
-use super::{MAX_NESTING_DEPTH, ParseResult, ValueContext};
+use smallvec::SmallVec;
+
+use super::{Dialect, MAX_NESTING_DEPTH, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
     ArrayShape, ElementClass, ElementType, Layout, Shape, ShapeId, SplitConfig, TileDimension, UNBOUNDED,
@@ -16,65 +18,98 @@ pub(crate) fn at_shape(cursor: &Cursor<'_>) -> bool {
     }
 }
 
+/// How deeply physical shapes (`P(...)` in a layout) may stand in each other.
+const MAX_PHYSICAL_NESTING: usize = 16;
+
 /// Takes a shape.
 pub(crate) fn parse_shape(cursor: &mut Cursor<'_>, context: &mut ValueContext<'_>) -> ParseResult<ShapeId> {
-    parse_nested(cursor, context, 0)
+    parse_in_layout(cursor, context, 0)
 }
 
-fn parse_nested(
+/// A tuple or buffer that has been opened.
+enum Open {
+    /// With its elements so far.
+    Tuple(Vec<ShapeId>),
+    /// With its first byte.
+    Buffer(usize),
+}
+
+/// Takes a shape that stands in `physical` layouts. Tuples nest as deep as the text has it: no recursion.
+fn parse_in_layout(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
-    depth: usize,
+    physical: usize,
 ) -> ParseResult<ShapeId> {
-    if depth > MAX_NESTING_DEPTH {
-        let message = format!("tuple shapes are nested more than {MAX_NESTING_DEPTH} levels deep");
-        return Err(Diagnostic::new(Code::TooDeep, cursor.span(), message).boxed());
-    }
-    match cursor.token() {
-        Token::Type(element_type) => {
-            let start = cursor.start();
-            cursor.bump();
-            let shape = parse_array(cursor, context, element_type, start)?;
-            Ok(context.module.shapes.intern(shape))
+    let mut open: SmallVec<[Open; 2]> = SmallVec::new();
+    loop {
+        if open.len() > MAX_NESTING_DEPTH || physical > MAX_PHYSICAL_NESTING {
+            let message = match physical {
+                0 => format!("tuple shapes are nested more than {MAX_NESTING_DEPTH} levels deep"),
+                _ => format!("physical shapes are nested more than {MAX_PHYSICAL_NESTING} levels deep"),
+            };
+            return Err(Diagnostic::new(Code::TooDeep, cursor.span(), message).boxed());
         }
-        Token::LParen => {
-            cursor.bump();
-            let mut elements = Vec::new();
-            if cursor.token() != Token::RParen {
-                elements.push(parse_nested(cursor, context, depth + 1)?);
-                while cursor.eat(Token::Comma) {
-                    elements.push(parse_nested(cursor, context, depth + 1)?);
+        let mut done = match cursor.token() {
+            Token::Type(element_type) => {
+                let start = cursor.start();
+                cursor.bump();
+                let shape = parse_array(cursor, context, element_type, start, physical)?;
+                context.module.shapes.intern(shape)
+            }
+            Token::LParen => {
+                cursor.bump();
+                if cursor.token() != Token::RParen {
+                    open.push(Open::Tuple(Vec::new()));
+                    continue;
+                }
+                cursor.bump();
+                context.module.shapes.intern(Shape::Tuple(Vec::new()))
+            }
+            Token::Ident if at_shape(cursor) => {
+                open.push(Open::Buffer(cursor.start()));
+                cursor.bump();
+                cursor.bump();
+                continue;
+            }
+            _ => return Err(no_shape(cursor)),
+        };
+        // Closes what ends here.
+        loop {
+            match open.last_mut() {
+                None => return Ok(done),
+                Some(Open::Tuple(elements)) => {
+                    elements.push(done);
+                    if cursor.eat(Token::Comma) {
+                        break;
+                    }
+                    cursor.expect(Token::RParen, "`,` or `)` in the tuple shape")?;
+                    done = context.module.shapes.intern(Shape::Tuple(std::mem::take(elements)));
+                }
+                Some(Open::Buffer(start)) => {
+                    cursor.expect(Token::RParen, "`)` after the shape of the buffer")?;
+                    if context.module.shape(done).as_array().is_none() {
+                        let span = Span::new(*start, cursor.previous_end());
+                        let message = "a buffer must be of an array shape";
+                        return Err(Diagnostic::new(Code::BadShape, span, message).boxed());
+                    }
+                    done = context.module.shapes.intern(Shape::Buffer(done));
                 }
             }
-            cursor.expect(Token::RParen, "`,` or `)` in the tuple shape")?;
-            Ok(context.module.shapes.intern(Shape::Tuple(elements)))
-        }
-        Token::Ident if at_shape(cursor) => {
-            let start = cursor.start();
-            cursor.bump();
-            cursor.bump();
-            let element = parse_nested(cursor, context, depth + 1)?;
-            cursor.expect(Token::RParen, "`)` after the shape of the buffer")?;
-            if context.module.shape(element).as_array().is_none() {
-                let span = Span::new(start, cursor.previous_end());
-                return Err(
-                    Diagnostic::new(Code::BadShape, span, "a buffer must be of an array shape").boxed()
-                );
-            }
-            Ok(context.module.shapes.intern(Shape::Buffer(element)))
-        }
-        _ => {
-            let mut error = cursor.unexpected("a shape");
-            error.code = Code::BadShape;
-            if cursor.token() == Token::Ident {
-                let types = ElementType::ALL.iter().map(|element_type| element_type.name());
-                if let Some(close) = crate::diagnostic::did_you_mean(cursor.text(), types) {
-                    error.help = Some(format!("did you mean `{close}`?"));
-                }
-            }
-            Err(error)
+            open.pop();
         }
     }
+}
+
+fn no_shape(cursor: &Cursor<'_>) -> Box<Diagnostic> {
+    let mut error = cursor.unexpected("a shape");
+    error.code = Code::BadShape;
+    if cursor.token() == Token::Ident {
+        let types = ElementType::ALL.iter().map(|element_type| element_type.name());
+        if let Some(close) = crate::diagnostic::did_you_mean(cursor.text(), types) {
+            error.help = Some(format!("did you mean `{close}`?"));
+        }
+    }
+    error
 }
 
 /// Takes what follows an element type.
@@ -83,6 +118,7 @@ fn parse_array(
     context: &mut ValueContext<'_>,
     element_type: ElementType,
     start: usize,
+    physical: usize,
 ) -> ParseResult<Shape> {
     let mut dimensions = Vec::new();
     let mut dynamic = Vec::new();
@@ -98,8 +134,10 @@ fn parse_array(
         }
     }
     cursor.expect(Token::RSquare, "`,` or `]` after a dimension")?;
-    let layout =
-        if at_layout(cursor) { Some(parse_layout(cursor, context, dimensions.len())?) } else { None };
+    let layout = match at_layout(cursor) {
+        true => Some(parse_layout(cursor, context, dimensions.len(), physical)?),
+        false => None,
+    };
     if element_type.class() == ElementClass::NotArray {
         if !dimensions.is_empty() || layout.is_some() {
             let span = Span::new(start, cursor.previous_end());
@@ -140,6 +178,7 @@ pub(crate) fn at_layout(cursor: &Cursor<'_>) -> bool {
 /// on; they only count when the closing brace is not found then.
 struct FieldReader<'c, 's> {
     cursor: &'c mut Cursor<'s>,
+    dialect: Dialect,
     complaint: Option<Box<Diagnostic>>,
 }
 
@@ -196,6 +235,11 @@ impl FieldReader<'_, '_> {
             return None;
         }
         self.want(Token::LParen, "`(`");
+        // XLA prints this for types that it should not have read.
+        if self.dialect == Dialect::Lenient && self.letters("invalid") {
+            self.want(Token::RParen, "`)`");
+            return Some(None);
+        }
         let Token::Type(element_type) = self.cursor.token() else {
             self.complain("an unsigned integer type");
             return None;
@@ -301,6 +345,7 @@ pub(crate) fn parse_layout(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
     rank: usize,
+    physical: usize,
 ) -> ParseResult<Layout> {
     let start = cursor.start();
     let mut layout = Layout { tail_padding_alignment: 1, ..Layout::default() };
@@ -315,7 +360,7 @@ pub(crate) fn parse_layout(
     }
     let mut complaint = None;
     if cursor.eat(Token::Colon) {
-        complaint = parse_fields(cursor, context, &mut layout)?;
+        complaint = parse_fields(cursor, context, &mut layout, physical)?;
     }
     if cursor.token() != Token::RBrace {
         let mut error = complaint.unwrap_or_else(|| cursor.unexpected("`}` after the layout"));
@@ -340,8 +385,9 @@ fn parse_fields(
     cursor: &mut Cursor<'_>,
     context: &mut ValueContext<'_>,
     layout: &mut Layout,
+    physical: usize,
 ) -> ParseResult<Option<Box<Diagnostic>>> {
-    let mut reader = FieldReader { cursor, complaint: None };
+    let mut reader = FieldReader { cursor, dialect: context.dialect, complaint: None };
     reader.dimension_level_types();
     layout.tiles = reader.tiles()?;
     let alignment_at = reader.cursor.span();
@@ -359,7 +405,7 @@ fn parse_fields(
     layout.split_configs = reader.split_configs();
     if reader.letters("P") {
         reader.want(Token::LParen, "`(`");
-        parse_nested(reader.cursor, context, 0)?;
+        parse_in_layout(reader.cursor, context, physical + 1)?;
         reader.want(Token::RParen, "`)`");
         reader.cursor.eat(Token::RBrace);
         let message = "a physical shape is only for sparse arrays, which HLO text cannot describe";

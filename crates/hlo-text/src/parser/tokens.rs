@@ -295,17 +295,20 @@ impl<'p, 's> TokenSource<'p, 's> {
         is_word && self.is_lenient && self.cursor.peek() == next
     }
 
-    /// Takes the name of an instruction with its `=`. In lenient reading it may be the name of an inner computation.
+    /// Takes the name of an instruction with its `=`.
     fn take_definition(&mut self) -> Item {
         let symbol = self.builder.borrow_mut().intern_definition(self.cursor.word());
-        let start = self.cursor.start() as u32;
+        let start = self.cursor.start();
         self.cursor.bump();
         if self.cursor.token() != Token::Equal {
-            if self.is_lenient && self.cursor.token() == Token::LParen {
-                return Ok((start, Tok::Name(symbol), self.cursor.previous_end() as u32));
+            let in_braces = self.cursor.token() == Token::RBrace
+                && self.cursor.source()[..start].trim_end().ends_with('{');
+            if in_braces {
+                return self.name_in_braces(symbol);
             }
             return self.fail(self.cursor.unexpected("`=` after the name of the instruction"));
         }
+        let start = start as u32;
         self.cursor.bump();
         self.place = Place::RightHandSide;
         self.shape = None;
@@ -317,10 +320,6 @@ impl<'p, 's> TokenSource<'p, 's> {
             return self.take_definition();
         }
         match token {
-            Token::LParen if self.is_lenient && matches!(self.previous, Tok::Name(_)) => {
-                self.place = Place::Signature;
-                self.take(Tok::LParen)
-            }
             Token::Name | Token::Ident => self.take_definition(),
             Token::Keyword(Keyword::Root) => self.take(Tok::Root),
             Token::Comma => self.attribute(),
@@ -337,6 +336,19 @@ impl<'p, 's> TokenSource<'p, 's> {
             }
             _ => self.unexpected(),
         }
+    }
+
+    /// `to_apply={%f}`: the name has been taken, the `}` not.
+    fn name_in_braces(&self, symbol: Symbol) -> Item {
+        let mut error = self.cursor.unexpected("`=` after the name of the instruction");
+        let builder = self.builder.borrow();
+        let name = builder.module.strings().name(symbol);
+        error.help = Some(match builder.has_computation(symbol) {
+            true => format!("to call the computation `{name}`, write its name without braces"),
+            false => format!("braces hold a whole computation, and there is no computation `{name}`"),
+        });
+        drop(builder);
+        self.fail(error)
     }
 
     fn next_in_right_hand_side(&mut self, token: Token) -> Item {
@@ -399,6 +411,15 @@ impl<'p, 's> TokenSource<'p, 's> {
             self.builder.borrow_mut().constant_literal(&mut self.cursor, self.shape)
         };
         self.place = Place::Operands;
+        // XLA says of a nested instruction only that the operand is wrong.
+        let operand = (self.parens > 1).then_some(self.operand_start as u32);
+        let result = result.map_err(|error| match operand {
+            Some(start) => {
+                let span = Span { start, end: error.primary.span.end.max(start) };
+                (*error).at(span).boxed()
+            }
+            None => error,
+        });
         if result.is_ok() && self.cursor.token() != Token::RParen {
             return self.fail(self.cursor.unexpected(match opcode {
                 Opcode::Parameter => "`)` after the number of the parameter",
@@ -442,7 +463,12 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn next_at_top_level(&mut self, token: Token) -> Item {
-        let names_computation = self.previous == Tok::Entry || !self.in_header;
+        let is_keyword = matches!(token, Token::Keyword(Keyword::Entry | Keyword::HloModule));
+        let names_computation = match self.previous {
+            Tok::Entry => true,
+            Tok::HloModule => false,
+            _ => !is_keyword,
+        };
         if names_computation && (self.is_reserved_name(Token::LBrace) || self.is_reserved_name(Token::LParen))
         {
             return self.take_name();
@@ -498,17 +524,9 @@ impl<'p, 's> TokenSource<'p, 's> {
             Token::Comma => self.take(Tok::Comma),
             Token::RParen => self.take(Tok::RParen),
             Token::Arrow => self.take(Tok::Arrow),
-            Token::LBrace if self.bodies.is_empty() => {
+            Token::LBrace => {
                 self.place = Place::TopLevel;
                 self.next_at_top_level(token)
-            }
-            Token::LBrace => {
-                if self.bodies.len() >= self.nesting.bodies {
-                    return self.too_deep();
-                }
-                self.bodies.push(Body { opcode: None, after: Place::Body });
-                self.place = Place::Body;
-                self.take(Tok::LBrace)
             }
             _ => self.unexpected(),
         }

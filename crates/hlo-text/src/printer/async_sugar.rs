@@ -16,6 +16,10 @@ pub(super) fn sugared_root(module: &Module, id: InstructionId) -> Option<Instruc
     (is_single && (!module.reads_back || reads_back(module, id, computation))).then_some(computation.root)
 }
 
+/// What is on the line of a start belongs to the start and to what it wraps.
+const SHARED: &[AttrKey] =
+    &[AttrKey::FrontendAttributes, AttrKey::Statistics, AttrKey::Origin, AttrKey::BackendConfig];
+
 /// Whether the computation can be made again from the start and its shape: the root has the parameters for its
 /// operands, these have the shapes that the start's shape says, and nothing is printed twice.
 fn reads_back(module: &Module, start: InstructionId, computation: &Computation) -> bool {
@@ -29,6 +33,9 @@ fn reads_back(module: &Module, start: InstructionId, computation: &Computation) 
         && module.shape(*parameters).as_tuple() == Some(&shapes(&computation.parameters))
         && *result == root.shape
         && module.attribute(start, AttrKey::Statistics).is_none()
+        && module.attribute(computation.root, AttrKey::Sharding).is_none()
+        && root.metadata == module.instruction(start).metadata
+        && SHARED.iter().all(|&key| module.attribute(start, key) == module.attribute(computation.root, key))
         && module.control_predecessors(computation.root).is_empty()
 }
 

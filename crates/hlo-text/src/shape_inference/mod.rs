@@ -20,6 +20,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+use crate::diagnostic::Code;
 use crate::ir::{
     Arity, ArrayShape, Attr, AttrKey, ElementType, Module, Opcode, Shape, ShapeId, ShapeRule, ShapeTable,
 };
@@ -27,14 +28,16 @@ use crate::parser::MAX_NESTING_DEPTH;
 
 pub use error::{ShapeError, ShapeErrorKind, ShapeErrorSubject};
 
+pub(crate) use types::{array_text, ints_text, shape_text};
+
 use elementwise::{BinaryTypes, UnaryTypes};
 use error::ShapeResult;
 use linalg::BatchNorm;
 use rule::Rule;
 
-/// How many arrays an inferred tuple may hold in all. Shapes share their parts, so that a few lines of text could
+/// How many shapes an inferred tuple may consist of in all. Shapes share their parts, so that a few lines of text could
 /// otherwise make one too large to print.
-pub const MAX_TUPLE_LEAVES: usize = 1 << 20;
+pub const MAX_TUPLE_NODES: usize = 1 << 20;
 
 /// The instruction whose shape is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +52,7 @@ pub struct InferRequest<'a> {
 
 /// A shape that a rule gives, not yet in the module's table.
 #[derive(Debug)]
-enum Inferred {
+pub(crate) enum Inferred {
     Existing(ShapeId),
     Array(ArrayShape),
     Token,
@@ -111,6 +114,16 @@ pub fn infer_shape_extended(
     finish(inferred, module)
 }
 
+/// [`infer_shape_extended`] for the verifier: the table of shapes stays as it is.
+pub(crate) fn inferred_for_verifier(
+    request: &InferRequest<'_>,
+    stated: ShapeId,
+    module: &Module,
+) -> Result<Inferred, ShapeError> {
+    check_arity(request)?;
+    by_opcode(&Rule { module, request, stated: Some(stated) })
+}
+
 fn must_be_stated(opcode: Opcode) -> ShapeError {
     ShapeError::not_inferable(format!("the shape of {opcode} can't be inferred: it must be stated"))
 }
@@ -120,7 +133,7 @@ fn check_arity(request: &InferRequest<'_>) -> ShapeResult<()> {
     match opcode.info().arity {
         Arity::Exact(count) if usize::from(count) != request.operands.len() => {
             let message = format!("{opcode} takes {count} operands, but has {}", request.operands.len());
-            Err(ShapeError::instruction(message))
+            Err(ShapeError::instruction(message).by(Code::WrongOperandCount))
         }
         Arity::Exact(_) | Arity::Variadic => Ok(()),
     }
@@ -135,22 +148,14 @@ fn finish(inferred: Inferred, module: &mut Module) -> Result<ShapeId, ShapeError
     Ok(id)
 }
 
-/// Refuses tuples that are nested too deeply or hold too many arrays.
+/// Refuses tuples that are nested too deeply or consist of too many shapes.
 fn check_extent(id: ShapeId, shapes: &ShapeTable) -> ShapeResult<()> {
-    let mut leaves = 0usize;
-    let mut pending = vec![(id, 1usize)];
-    while let Some((id, depth)) = pending.pop() {
-        let Shape::Tuple(elements) = shapes.get(id) else {
-            continue;
-        };
-        leaves = leaves.saturating_add(elements.len());
-        if leaves > MAX_TUPLE_LEAVES || depth > MAX_NESTING_DEPTH {
-            let message = format!(
-                "the inferred tuple is too large: more than {MAX_TUPLE_LEAVES} elements or {MAX_NESTING_DEPTH} levels"
-            );
-            return Err(ShapeError::instruction(message));
-        }
-        pending.extend(elements.iter().map(|&element| (element, depth + 1)));
+    let extent = shapes.extent(id);
+    if extent.nodes as usize > MAX_TUPLE_NODES || extent.depth as usize > MAX_NESTING_DEPTH {
+        let message = format!(
+            "the inferred tuple is too large: more than {MAX_TUPLE_NODES} shapes or {MAX_NESTING_DEPTH} levels"
+        );
+        return Err(ShapeError::instruction(message));
     }
     Ok(())
 }

@@ -1,4 +1,6 @@
-//! Passes about collective operations.
+//! Passes about collective operations and the devices they run on.
 
 pub(crate) mod collective_token_removal;
+pub(crate) mod legalize_device_assignment;
+pub(crate) mod partition_embeding_ops;
 pub(crate) mod trivial_cc_removal;

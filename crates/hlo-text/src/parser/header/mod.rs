@@ -26,6 +26,10 @@ impl SeenHeaderKeys {
     }
 }
 
+/// Attributes of older and newer XLA versions, which are kept as they are, and whose they are.
+const DIALECT_ATTRIBUTES: &[(&str, &str)] =
+    &[("debug_attributes", "of XLA since 2026"), ("dynamic_parameter_binding", "of XLA before 2023")];
+
 /// How the texts of modules inside the header are read. It has to bound how deep modules stand in modules.
 pub(crate) type ParseNestedModule<'a> = dyn FnMut(&str) -> ParseResult<Module> + 'a;
 
@@ -46,7 +50,12 @@ pub(crate) fn parse_header_attribute(
             let names: Vec<&str> = HeaderKey::ALL.iter().map(|key| key.name()).collect();
             return Err(unknown_name(name, key_span, "an attribute of the module", &names));
         }
-        let (text, warning) = keep_raw_attribute(cursor)?;
+        let (text, mut warning) = keep_raw_attribute(cursor)?;
+        if let Some(row) = DIALECT_ATTRIBUTES.iter().find(|row| row.0 == name) {
+            warning = Diagnostic::new(Code::Dialect, key_span, format!("`{name}` is {}", row.1))
+                .help("it is kept and printed back; `--strict` refuses it")
+                .warning();
+        }
         context.warnings.push(warning);
         header.unknown.push(context.module.strings_mut().intern(text.as_bytes()));
         return Ok(());

@@ -54,7 +54,7 @@ pub(crate) fn parse_attribute_value(
         AttrKind::Bools => Value::Bools(parse_bools(cursor, key_span)?),
         AttrKind::Window => Value::Window(parse_window(cursor)?),
         AttrKind::Padding => Value::Padding(parse_padding(cursor)?),
-        AttrKind::DimLabels => Value::DimLabels(parse_dim_labels(cursor)?),
+        AttrKind::DimLabels => Value::DimLabels(parse_dim_labels(cursor, context.dialect)?),
         AttrKind::Slice => Value::Slice(parse_slice(cursor)?),
         AttrKind::Precision => Value::Precision(parse_precisions(cursor)?),
         AttrKind::ReplicaGroups => Value::ReplicaGroups(parse_replica_groups(cursor, context)?),
