@@ -2,11 +2,13 @@
 
 mod call_graph;
 mod comparison;
+mod device_scalar;
 mod post_order;
 mod reducer;
 
 pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use comparison::{comparison_type, default_comparison_type};
+pub(crate) use device_scalar::{DevicePoint, DeviceScalar, MAX_SCALAR_STEPS};
 pub use post_order::PostOrder;
 pub use reducer::reducer_opcode;
 

@@ -1,4 +1,6 @@
 //! Passes about collective operations and the devices they run on.
 
+mod device_groups;
 pub(crate) mod legalize_device_assignment;
 pub(crate) mod partition_embeding_ops;
+pub(crate) mod rewrite_scatter_partition;
