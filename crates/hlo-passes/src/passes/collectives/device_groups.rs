@@ -1,7 +1,6 @@
 //! Which devices work together in a collective. Device `r·P + p` runs partition `p` of `P` of replica `r`.
 
-use hlo_text::Module;
-use hlo_text::ir::{AttrKey, InstructionId, MAX_EXPANDED_DEVICES, Opcode, Value};
+use hlo_text::ir::{AttrKey, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
 
 use crate::edit::Editor;
 use crate::pass::{PassError, PassResult};
@@ -20,6 +19,26 @@ pub(super) enum GroupMode {
     CrossPartition,
     CrossReplicaAndPartition,
     FlattenedIds,
+}
+
+/// The largest number in the groups or pairs of a collective.
+fn largest_member(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
+    let groups = match edit.instruction(id).opcode {
+        Opcode::CollectivePermute => match edit.value_of(id, AttrKey::SourceTargetPairs)? {
+            Value::IntLists(pairs) => return pairs.iter().flatten().max().copied(),
+            _ => return None,
+        },
+        Opcode::AllGather | Opcode::AllReduce | Opcode::AllToAll | Opcode::ReduceScatter => {
+            edit.value_of(id, AttrKey::ReplicaGroups)?
+        }
+        _ => return None,
+    };
+    match groups {
+        Value::ReplicaGroups(ReplicaGroups::Lists(lists)) => lists.iter().flatten().max().copied(),
+        // The other forms name everyone from 0 on.
+        Value::ReplicaGroups(groups) => groups.device_count().map(|count| count - 1),
+        _ => None,
+    }
 }
 
 /// What the numbers in a collective's groups or pairs are.
@@ -131,9 +150,27 @@ pub(super) fn device_pairs(
 }
 
 impl Devices {
-    /// Those of a module.
-    pub(super) fn of(module: &Module) -> Self {
-        Self { replicas: module.header.replica_count, partitions: module.header.num_partitions }
+    /// Those of a module. Dumps of some front ends leave the numbers to the launcher; where the header says one, or
+    /// nothing, and groups name more, as many are taken to be there as groups name.
+    pub(super) fn of(edit: &Editor<'_>) -> Self {
+        let header = &edit.header;
+        let mut named = Self { replicas: 1, partitions: 1 };
+        for &computation in edit.computations() {
+            for id in edit.live_instructions(computation) {
+                let Some(largest) = largest_member(edit, id) else { continue };
+                let count = match group_mode(edit, id) {
+                    GroupMode::CrossReplica | GroupMode::CrossReplicaAndPartition => &mut named.replicas,
+                    GroupMode::CrossPartition => &mut named.partitions,
+                    GroupMode::FlattenedIds => continue,
+                };
+                *count = largest.saturating_add(1).max(*count);
+            }
+        }
+        let or_named = |given, named| if given == 1 { named } else { given };
+        Self {
+            replicas: or_named(header.replica_count, named.replicas),
+            partitions: or_named(header.num_partitions, named.partitions),
+        }
     }
 
     /// Whether all devices can be written down.

@@ -22,6 +22,9 @@
 //! the numbers are those of replicas and the channel goes; with one replica they are those of partitions and a channel
 //! comes; with several of both, devices can't be said, and the instruction stays.
 //!
+//! A module whose header leaves `replica_count` or `num_partitions` out (or says 1) has as many as its groups name; the
+//! log says so.
+//!
 //! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
 //!
 //! Options: `literal-groups` writes device numbers even where they can't be said (as the original does; it changes the
@@ -73,6 +76,14 @@ struct Rewrite {
 impl Pass for LegalizeDeviceAssignment {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let devices = Devices::of(edit);
+        for (what, count, given) in [
+            ("replica_count", devices.replicas, edit.header.replica_count),
+            ("num_partitions", devices.partitions, edit.header.num_partitions),
+        ] {
+            if count != given {
+                context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
+            }
+        }
         let mut collectives = Vec::new();
         let computations = edit.computations().to_vec();
         in_post_order_of_all(edit, &computations, |id| {

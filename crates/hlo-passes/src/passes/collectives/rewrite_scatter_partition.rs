@@ -78,9 +78,10 @@ impl Pass for RewriteScatterPartition {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let computations: Vec<ComputationId> =
             edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
+        let devices = Devices::of(edit);
         let mut matches = Vec::new();
         in_post_order_of_all(edit, &computations, |id| {
-            if let Some(found) = recognize(edit, id, context) {
+            if let Some(found) = recognize(edit, id, devices, context) {
                 matches.push(found);
             }
         });
@@ -101,19 +102,24 @@ impl Pass for RewriteScatterPartition {
 }
 
 /// The match that a reshape is, if it is one.
-fn recognize(edit: &Editor<'_>, reshape: InstructionId, context: &mut PassContext<'_>) -> Option<Match> {
+fn recognize(
+    edit: &Editor<'_>,
+    reshape: InstructionId,
+    devices: Devices,
+    context: &mut PassContext<'_>,
+) -> Option<Match> {
     let &[source] = edit.operands(reshape) else { return None };
     if edit.instruction(reshape).opcode != Opcode::Reshape {
         return None;
     }
     let result = match edit.instruction(source).opcode {
-        Opcode::AllReduce => recognize_all_reduce(edit, reshape, source),
+        Opcode::AllReduce => recognize_all_reduce(edit, reshape, source, devices),
         Opcode::GetTupleElement => {
             let &[tuple] = edit.operands(source) else { return None };
             if edit.instruction(tuple).opcode != Opcode::While {
                 return None;
             }
-            recognize_ring(edit, reshape, source, tuple)
+            recognize_ring(edit, reshape, source, tuple, devices)
         }
         _ => return None,
     };
@@ -211,6 +217,7 @@ fn recognize_all_reduce(
     edit: &Editor<'_>,
     reshape: InstructionId,
     all_reduce: InstructionId,
+    devices: Devices,
 ) -> Result<Match, Why> {
     let &[update] = edit.operands(all_reduce) else {
         return Err("its all-reduce does not have one operand".to_owned());
@@ -223,7 +230,6 @@ fn recognize_all_reduce(
     if !is_zero(edit, placement.buffer) {
         return Err("its all-reduce is not of a chunk among zeros".to_owned());
     }
-    let devices = Devices::of(edit);
     if !devices.are_countable() {
         return Err("there are too many devices".to_owned());
     }
@@ -349,6 +355,7 @@ fn recognize_ring(
     reshape: InstructionId,
     element: InstructionId,
     source: InstructionId,
+    devices: Devices,
 ) -> Result<Match, Why> {
     let index = edit.int(element, AttrKey::Index).and_then(|index| usize::try_from(index).ok());
     let carried = Loop::of(edit, source).ok_or("its loop does not carry a tuple")?;
@@ -372,7 +379,6 @@ fn recognize_ring(
     if !passes_on || (is_passed_first && permute != written) {
         return Err("its loop does not pass the chunk on by a collective-permute".to_owned());
     }
-    let devices = Devices::of(edit);
     if !devices.are_countable() {
         return Err("there are too many devices".to_owned());
     }
