@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::io;
 
-use hlo_passes::pass::Resources;
 use hlo_passes::pipeline::NoObserver;
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::parse_bytes;
 
 use super::arguments::{Arguments, ErrorFormat};
+use super::crash::Crash;
+use super::resources::FileResources;
 use super::{Streams, complain};
 use crate::cli::exit;
+use crate::panics;
 
 /// A text that holds one module.
 #[derive(Clone, Copy)]
@@ -29,7 +31,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        resources: &dyn Resources,
+        resources: &FileResources<'_>,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -59,9 +61,16 @@ impl Unit<'_> {
             }
         }
         let mut module = parsed.module;
-        let mut context =
-            PassContext { resources, wants_remarks: arguments.remarks, ..PassContext::default() };
-        let result = pipeline.run(&mut module, &mut context, &mut NoObserver);
+        let mut context = PassContext { resources, ..arguments.context() };
+        let result = panics::guard(|| pipeline.run(&mut module, &mut context, &mut NoObserver));
+        let result = match result {
+            Ok(result) => result,
+            Err(message) => {
+                let crash = Crash { message, module: &module, context: &context, pipeline };
+                crash.report(arguments, self.bytes, resources, streams.err)?;
+                return Ok(exit::CRASH);
+            }
+        };
         for line in &context.log {
             writeln!(streams.err, "{line}")?;
         }

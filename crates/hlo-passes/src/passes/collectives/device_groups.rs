@@ -2,6 +2,7 @@
 
 use hlo_text::ir::{AttrKey, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
 
+use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
 use crate::pass::{PassError, PassResult};
 
@@ -10,15 +11,6 @@ use crate::pass::{PassError, PassResult};
 pub(super) struct Devices {
     pub(super) replicas: i64,
     pub(super) partitions: i64,
-}
-
-/// What the numbers in groups are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GroupMode {
-    CrossReplica,
-    CrossPartition,
-    CrossReplicaAndPartition,
-    FlattenedIds,
 }
 
 /// The largest number in the groups or pairs of a collective.
@@ -42,16 +34,9 @@ fn largest_member(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
 }
 
 /// What the numbers in a collective's groups or pairs are.
-pub(super) fn group_mode(edit: &Editor<'_>, id: InstructionId) -> GroupMode {
-    let has_channel = edit.int(id, AttrKey::ChannelId).is_some();
-    let has_flag =
-        matches!(edit.instruction(id).opcode, Opcode::AllGather | Opcode::AllReduce | Opcode::ReduceScatter);
-    match (has_channel, has_flag) {
-        (_, true) if edit.flag(id, AttrKey::UseGlobalDeviceIds) => GroupMode::FlattenedIds,
-        (false, _) => GroupMode::CrossReplica,
-        (true, true) => GroupMode::CrossReplicaAndPartition,
-        (true, false) => GroupMode::CrossPartition,
-    }
+fn known_mode(edit: &Editor<'_>, id: InstructionId) -> PassResult<GroupMode> {
+    let mode = group_mode(edit, id);
+    mode.ok_or_else(|| PassError::at(edit, id, "use_global_device_ids needs a channel"))
 }
 
 /// The groups of devices, `None` if the groups are these already.
@@ -59,9 +44,9 @@ pub(super) fn device_groups(
     edit: &Editor<'_>,
     id: InstructionId,
     devices: Devices,
-    mode: GroupMode,
 ) -> PassResult<Option<Vec<Vec<i64>>>> {
     let fail = |message: String| PassError::at(edit, id, message);
+    let mode = known_mode(edit, id)?;
     let groups = match edit.value_of(id, AttrKey::ReplicaGroups) {
         Some(Value::ReplicaGroups(groups)) => {
             groups.to_lists().map_err(|error| fail(format!("its groups can't be written out: {error}")))?
@@ -71,9 +56,6 @@ pub(super) fn device_groups(
     if mode == GroupMode::FlattenedIds {
         if groups.is_empty() {
             return Err(fail("use_global_device_ids needs groups".to_owned()));
-        }
-        if edit.int(id, AttrKey::ChannelId).is_none() {
-            return Err(fail("use_global_device_ids needs a channel".to_owned()));
         }
         return Ok(None);
     }
@@ -114,9 +96,9 @@ pub(super) fn device_pairs(
     edit: &Editor<'_>,
     id: InstructionId,
     devices: Devices,
-    mode: GroupMode,
 ) -> PassResult<Vec<Vec<i64>>> {
     let fail = |message: String| PassError::at(edit, id, message);
+    let mode = known_mode(edit, id)?;
     let pairs = match edit.value_of(id, AttrKey::SourceTargetPairs) {
         Some(Value::IntLists(pairs)) => pairs.as_slice(),
         _ => &[],
@@ -159,9 +141,11 @@ impl Devices {
             for id in edit.live_instructions(computation) {
                 let Some(largest) = largest_member(edit, id) else { continue };
                 let count = match group_mode(edit, id) {
-                    GroupMode::CrossReplica | GroupMode::CrossReplicaAndPartition => &mut named.replicas,
-                    GroupMode::CrossPartition => &mut named.partitions,
-                    GroupMode::FlattenedIds => continue,
+                    Some(GroupMode::CrossReplica | GroupMode::CrossReplicaAndPartition) => {
+                        &mut named.replicas
+                    }
+                    Some(GroupMode::CrossPartition) => &mut named.partitions,
+                    Some(GroupMode::FlattenedIds) | None => continue,
                 };
                 *count = largest.saturating_add(1).max(*count);
             }
@@ -187,7 +171,7 @@ pub(super) fn participants(
     id: InstructionId,
     devices: Devices,
 ) -> PassResult<Vec<Vec<i64>>> {
-    if let Some(groups) = device_groups(edit, id, devices, group_mode(edit, id))? {
+    if let Some(groups) = device_groups(edit, id, devices)? {
         return Ok(groups);
     }
     match edit.value_of(id, AttrKey::ReplicaGroups) {

@@ -41,7 +41,7 @@
 
 use hlo_text::ir::{AttrKey, AttrValue, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
 
-use super::device_groups::{Devices, device_groups, device_pairs, group_mode};
+use super::device_groups::{Devices, device_groups, device_pairs};
 
 use crate::analysis::in_post_order_of_all;
 use crate::edit::Editor;
@@ -155,16 +155,15 @@ fn legalize(
         let message = format!("it has {count} operands and must have one; decompose-cc-ops splits it");
         return Err(PassError::at(edit, id, message));
     }
-    let mode = group_mode(edit, id);
     let rewrite = if opcode == O::CollectivePermute {
         Some(Rewrite {
             key: AttrKey::SourceTargetPairs,
-            groups: Value::IntLists(device_pairs(edit, id, devices, mode)?),
+            groups: Value::IntLists(device_pairs(edit, id, devices)?),
             has_channel: devices.partitions > 1,
             is_global: false,
         })
     } else {
-        device_groups(edit, id, devices, mode)?.map(|groups| {
+        device_groups(edit, id, devices)?.map(|groups| {
             let is_global = opcode != O::AllToAll;
             Rewrite {
                 key: AttrKey::ReplicaGroups,

@@ -36,7 +36,7 @@ use hlo_text::ir::{
     ArrayShape, Attr, AttrKey, AttrValue, ComputationId, InstructionId, Opcode, ReplicaGroups, Shape, Value,
 };
 
-use super::device_groups::{Devices, device_pairs, group_mode, participants};
+use super::device_groups::{Devices, device_pairs, participants};
 use crate::Set;
 use crate::analysis::{DevicePoint, DeviceScalar, MAX_SCALAR_STEPS, in_post_order_of_all, reducer_opcode};
 use crate::edit::Editor;
@@ -382,8 +382,7 @@ fn recognize_ring(
     if !devices.are_countable() {
         return Err("there are too many devices".to_owned());
     }
-    let pairs =
-        device_pairs(edit, permute, devices, group_mode(edit, permute)).map_err(|error| error.message)?;
+    let pairs = device_pairs(edit, permute, devices).map_err(|error| error.message)?;
     let rings = Rings::of(&pairs, devices)?;
     let turns = rings.size;
     if turns * rings.sources.len() > MAX_EVALUATIONS {
