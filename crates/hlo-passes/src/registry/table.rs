@@ -413,7 +413,7 @@ pub(super) static PASSES: &[PassInfo] = &[
         doc: "Slices before gathering." },
     PassInfo { key: "rewrite_scatter_partition", class: "xla::hilo::RewriteScatterPartition", kind: Expander, origin: Neuron,
         families: &[Collectives], confidence: Low, may_remove: &[Collective], options: &[],
-        meaning: Same, status: Unimplemented(NOT_WRITTEN),
+        meaning: SameAfter("zeros of either sign are the same"), status: Implemented(|| Box::new(collectives::rewrite_scatter_partition::RewriteScatterPartition)),
         doc: "Recognizes gathers spelt as scatters over devices." },
     PassInfo { key: "aws_neuron_rewrite_collective_permute", class: "xla::hilo::RewriteCollectivePermute", kind: Expander, origin: Neuron,
         families: &[Collectives], confidence: Ours, may_remove: &[], options: &[],
