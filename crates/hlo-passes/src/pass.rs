@@ -130,8 +130,18 @@ pub trait Resources {
     /// Why it can't be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 
+    /// Whether there is such a file.
+    fn exists(&self, path: &str) -> bool {
+        self.read(path).is_ok()
+    }
+
     /// The value of an environment setting.
     fn setting(&self, name: &str) -> Option<String>;
+
+    /// A number that is another one in each run, `None` if there is no source of such numbers.
+    fn entropy(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// No files, no settings.

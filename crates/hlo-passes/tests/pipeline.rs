@@ -3,7 +3,7 @@
 use hlo_passes::options::parse_pass_list;
 use hlo_passes::pass::{Fuel, PassContext, RemarkKind};
 use hlo_passes::pipeline::{NoObserver, Observer, PassOutcome, Pipeline, PipelineError, Selection};
-use hlo_passes::registry::PassInfo;
+use hlo_passes::registry::{self, PassInfo, Status};
 use hlo_passes::structure::structural_hash;
 use hlo_text::{Module, ParseOptions, PrintOptions, parse_module};
 
@@ -66,7 +66,11 @@ fn faulty_selections_are_refused() {
     assert_eq!(message("dec"), "Pass dec not found. Did you mean `dce`?");
     assert_eq!(message("no-such-pass-at-all"), "Pass no-such-pass-at-all not found.");
     assert_eq!(message("DCE"), "Pass DCE not found.");
-    assert!(message("dce,inline-weights").starts_with("inline-weights: this pass is not implemented: "));
+    let unwritten = registry::all().find(|info| matches!(info.status, Status::Unimplemented(_)));
+    if let Some(info) = unwritten {
+        let expected = format!("{}: this pass is not implemented: ", info.key);
+        assert!(message(&format!("dce,{}", info.key)).starts_with(&expected));
+    }
     assert_eq!(message("dce{x=1}"), "dce: there is no option `x`: it has no options");
     let skip = Selection { skip: vec!["nope".to_owned()], ..Selection::default() };
     assert!(Pipeline::new(&skip).is_err());

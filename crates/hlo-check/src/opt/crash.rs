@@ -8,8 +8,9 @@ use hlo_passes::pipeline::NoObserver;
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::{Module, PrintOptions, parse_bytes};
 
-use super::Folders;
+
 use super::arguments::Arguments;
+use super::resources::FileResources;
 use crate::panics;
 
 /// A list of passes as a word of a POSIX shell and of a RUN line.
@@ -38,7 +39,7 @@ impl Crash<'_> {
         &self,
         arguments: &Arguments,
         bytes: &[u8],
-        folders: Folders<'_>,
+        resources: &FileResources<'_>,
         err: &mut dyn Write,
     ) -> io::Result<()> {
         let pass = self.context.pass;
@@ -50,7 +51,7 @@ impl Crash<'_> {
             None => writeln!(err, "  before it came to an instruction")?,
         }
         let index = self.context.index;
-        let (text, passes) = match panics::guard(|| module_before(arguments, self.pipeline, bytes, index)) {
+        let (text, passes) = match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
             Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
             _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
         };
@@ -60,7 +61,7 @@ impl Crash<'_> {
         let name = format!("crash-{pass}-{:08x}.hlo", hasher.finish() as u32);
         let mut file = format!("// RUN: hlo-opt %s --passes={passes}\n").into_bytes();
         file.extend_from_slice(&text);
-        let path = folders.scratch.join(&name);
+        let path = resources.scratch_dir.join(&name);
         match std::fs::write(&path, file) {
             Ok(()) => writeln!(err, "  reproducer: hlo-opt {} --passes={passes}", path.display()),
             Err(error) => writeln!(err, "  the reproducer {} can't be written: {error}", path.display()),
@@ -85,8 +86,14 @@ impl Crash<'_> {
 }
 
 /// The module after the passes before the one at `index`, as text; `None` if it can't be had.
-fn module_before(arguments: &Arguments, pipeline: &Pipeline, bytes: &[u8], index: usize) -> Option<String> {
+fn module_before(
+    arguments: &Arguments,
+    pipeline: &Pipeline,
+    resources: &FileResources<'_>,
+    bytes: &[u8],
+    index: usize,
+) -> Option<String> {
     let mut module = parse_bytes(bytes, &arguments.parse).ok()?.module;
-    pipeline.run_first(index, &mut module, &mut arguments.context(), &mut NoObserver).ok()?;
+    pipeline.run_first(index, &mut module, &mut arguments.context(resources), &mut NoObserver).ok()?;
     Some(module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() }))
 }

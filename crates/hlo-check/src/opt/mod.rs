@@ -6,6 +6,7 @@ mod arguments;
 mod complain;
 mod crash;
 mod listing;
+mod resources;
 mod split;
 mod unit;
 
@@ -18,6 +19,7 @@ use hlo_passes::registry::{self, Status};
 use crate::cli::exit;
 use crate::tool::{Invocation, Output, Tool};
 use arguments::{Action, Arguments};
+use resources::{Environment, FileResources};
 use unit::Unit;
 
 /// Where messages and results go.
@@ -25,15 +27,6 @@ struct Streams<'w> {
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
     color: bool,
-}
-
-/// Where files are.
-#[derive(Clone, Copy, Debug)]
-struct Folders<'f> {
-    /// Where relative paths begin.
-    current: &'f Path,
-    /// Where reproducers of crashes go.
-    scratch: &'f Path,
 }
 
 /// `hlo-opt` for RUN lines.
@@ -53,9 +46,12 @@ impl Tool for OptTool {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
-        let scratch = invocation.current_dir.join(&invocation.scratch_dir);
-        let folders = Folders { current: &invocation.current_dir, scratch: &scratch };
-        let status = run(&invocation.args, folders, read_stdin, &mut streams)
+        let resources = FileResources {
+            current_dir: &invocation.current_dir,
+            scratch_dir: &invocation.current_dir.join(&invocation.scratch_dir),
+            environment: Environment::Given(&invocation.env),
+        };
+        let status = run(&invocation.args, &resources, read_stdin, &mut streams)
             // Memory takes everything; the only faults left are those of files, which are reported where they occur.
             .unwrap_or(exit::USAGE);
         Output { stdout, stderr, status: status.into(), crashed: status == exit::CRASH }
@@ -151,8 +147,10 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let folders = Folders { current: Path::new(""), scratch: Path::new("") };
-    let result = run(args, folders, read_stdin, &mut streams);
+    let here = Path::new("");
+    let resources =
+        FileResources { current_dir: here, scratch_dir: here, environment: Environment::Process };
+    let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,
         // Nobody reads on: that is their choice, not a fault.
@@ -168,7 +166,7 @@ pub fn main(args: &[String]) -> u8 {
 /// Runs `hlo-opt`: the exit status, or the error of a stream.
 fn run(
     args: &[String],
-    folders: Folders<'_>,
+    resources: &FileResources<'_>,
     read_stdin: impl FnOnce() -> io::Result<Vec<u8>>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
@@ -209,7 +207,7 @@ fn run(
             return Ok(exit::PASS);
         }
     };
-    let bytes = match read(&arguments.input, folders.current, read_stdin) {
+    let bytes = match read(&arguments.input, resources.current_dir, read_stdin) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(streams.err, "error: can't read {}: {error}", arguments.input_name())?;
@@ -218,13 +216,13 @@ fn run(
     };
     // A case of a split file leaves the writing of files to whoever split it.
     match arguments.output.as_ref().filter(|path| *path != "-" && arguments.case.is_none()) {
-        None => run_units(&arguments, &pipeline, &bytes, folders, streams),
+        None => run_units(&arguments, &pipeline, &bytes, resources, streams),
         Some(path) => {
             let mut result = Vec::new();
             let mut to_memory = Streams { out: &mut result, err: &mut *streams.err, color: streams.color };
-            let status = run_units(&arguments, &pipeline, &bytes, folders, &mut to_memory)?;
+            let status = run_units(&arguments, &pipeline, &bytes, resources, &mut to_memory)?;
             if status == 0
-                && let Err(error) = std::fs::write(folders.current.join(path), &result)
+                && let Err(error) = std::fs::write(resources.current_dir.join(path), &result)
             {
                 writeln!(streams.err, "error: can't write {path}: {error}")?;
                 return Ok(exit::USAGE);
@@ -238,7 +236,7 @@ fn run_units(
     arguments: &Arguments,
     pipeline: &Pipeline,
     bytes: &[u8],
-    folders: Folders<'_>,
+    resources: &FileResources<'_>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
     let (name, first_line) = match &arguments.case {
@@ -246,7 +244,7 @@ fn run_units(
         None => (arguments.input_name(), 1),
     };
     if !arguments.split_input_file || arguments.case.is_some() {
-        return Unit { name, first_line, bytes }.run(arguments, pipeline, folders, streams);
+        return Unit { name, first_line, bytes }.run(arguments, pipeline, resources, streams);
     }
     let mut status = 0;
     for (index, case) in split::cases(bytes).enumerate() {
@@ -254,7 +252,7 @@ fn run_units(
             streams.out.write_all(split::SEPARATOR)?;
         }
         let unit = Unit { name, first_line: case.first_line, bytes: case.bytes };
-        let own = unit.run(arguments, pipeline, folders, streams)?;
+        let own = unit.run(arguments, pipeline, resources, streams)?;
         if status == 0 {
             status = own;
         }

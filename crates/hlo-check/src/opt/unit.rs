@@ -10,7 +10,8 @@ use hlo_text::parse_bytes;
 
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::Crash;
-use super::{Folders, Streams, complain};
+use super::resources::FileResources;
+use super::{Streams, complain};
 use crate::cli::exit;
 use crate::panics;
 
@@ -30,7 +31,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        folders: Folders<'_>,
+        resources: &FileResources<'_>,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -60,13 +61,13 @@ impl Unit<'_> {
             }
         }
         let mut module = parsed.module;
-        let mut context = arguments.context();
+        let mut context = arguments.context(resources);
         let result = panics::guard(|| pipeline.run(&mut module, &mut context, &mut NoObserver));
         let result = match result {
             Ok(result) => result,
             Err(message) => {
                 let crash = Crash { message, module: &module, context: &context, pipeline };
-                crash.report(arguments, self.bytes, folders, streams.err)?;
+                crash.report(arguments, self.bytes, resources, streams.err)?;
                 return Ok(exit::CRASH);
             }
         };

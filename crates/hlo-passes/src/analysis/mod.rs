@@ -3,10 +3,12 @@
 mod call_graph;
 mod comparison;
 mod post_order;
+mod reducer;
 
 pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use comparison::{comparison_type, default_comparison_type};
 pub use post_order::PostOrder;
+pub use reducer::reducer_opcode;
 
 use hlo_text::ir::{ComputationId, InstructionId};
 

@@ -4,7 +4,9 @@
 mod builder;
 mod clone;
 mod effects;
+mod element_type;
 mod inline;
+mod interface;
 mod replace;
 mod schedule;
 #[cfg(test)]
@@ -16,7 +18,7 @@ use std::ops::Deref;
 
 use hlo_text::Module;
 use hlo_text::ir::{
-    AttrKey, AttrValue, ComputationId, InstructionId, Literal, LiteralId, Metadata, MetadataId,
+    AttrKey, AttrValue, ComputationId, ElementType, InstructionId, Literal, LiteralId, Metadata, MetadataId,
     NewInstruction, Opcode, Shape, ShapeId, Symbol, Value, ValueId,
 };
 
@@ -25,6 +27,7 @@ use effects::EffectCache;
 use users::UserLists;
 
 pub use inline::InlinedInstructions;
+pub use interface::ResultSource;
 pub use replace::ReplaceOptions;
 
 /// How many instructions of each opcode came and went.
@@ -203,7 +206,7 @@ impl<'m> Editor<'m> {
     }
 
     /// The element type, `None` unless the result is an array.
-    pub fn element_type(&self, id: InstructionId) -> Option<hlo_text::ir::ElementType> {
+    pub fn element_type(&self, id: InstructionId) -> Option<ElementType> {
         self.shape_of(id).as_array().map(|array| array.element_type)
     }
 
@@ -228,6 +231,11 @@ impl<'m> Editor<'m> {
     /// The id of a shape.
     pub fn intern_shape(&mut self, shape: Shape) -> ShapeId {
         self.module.shapes_mut().intern(shape)
+    }
+
+    /// The id of a static array shape with the default layout.
+    pub fn array_shape(&mut self, element_type: ElementType, dimensions: &[i64]) -> ShapeId {
+        self.module.shapes_mut().array(element_type, dimensions)
     }
 
     /// The id of a tuple shape.

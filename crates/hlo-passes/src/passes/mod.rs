@@ -1,4 +1,9 @@
 //! The passes, one file each, in folders by family. The table of [`registry`](crate::registry) names them.
 
+pub(crate) mod collectives;
+pub(crate) mod debugging;
+pub(crate) mod interface;
 pub(crate) mod legalize;
 pub(crate) mod stock;
+mod targets;
+pub(crate) mod types;

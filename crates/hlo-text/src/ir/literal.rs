@@ -153,6 +153,11 @@ impl Elements {
         Self { len: len.max(self.len), ..self }
     }
 
+    /// How many elements are in memory; those after them are zero bytes.
+    pub(crate) fn stored_count(&self) -> usize {
+        self.stored.len() / self.element_type.storage_bytes()
+    }
+
     /// Elements from integers; `None` for `token` and `opaque`.
     ///
     /// Integer types keep the low bits, `pred` is whether the value is not 0, floating-point types take the

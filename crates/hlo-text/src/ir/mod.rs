@@ -8,6 +8,7 @@ mod ids;
 mod interner;
 mod iota_tile;
 mod literal;
+mod literal_conversion;
 mod mesh;
 mod metadata;
 mod module;

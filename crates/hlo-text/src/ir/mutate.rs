@@ -285,15 +285,27 @@ impl Module {
     /// Removes an instruction that nothing uses, with its control predecessors. It must not be a root, and it must
     /// not be a control predecessor of another one. Parameters behind a removed one move up.
     pub fn remove_instruction(&mut self, id: InstructionId) {
+        self.mark_removed(id);
+        let Instruction { parent, opcode, .. } = *self.instruction(id);
+        if opcode == Opcode::Parameter {
+            self.renumber_parameters(parent);
+        }
+    }
+
+    /// Removes parameters of one computation that nothing uses, see [`Module::remove_instruction`]; the others are
+    /// numbered anew once.
+    pub fn remove_parameters(&mut self, parent: ComputationId, parameters: &[InstructionId]) {
+        parameters.iter().for_each(|&id| self.mark_removed(id));
+        self.renumber_parameters(parent);
+    }
+
+    fn mark_removed(&mut self, id: InstructionId) {
         let instruction = self.instruction_mut(id);
         instruction.removed = true;
-        let (parent, opcode) = (instruction.parent, instruction.opcode);
+        let parent = instruction.parent;
         self.drop_control_predecessors(id);
         if self.with_removed.last() != Some(&parent) {
             self.with_removed.push(parent);
-        }
-        if opcode == Opcode::Parameter {
-            self.renumber_parameters(parent);
         }
     }
 
@@ -411,14 +423,19 @@ impl Module {
     /// Writes the entry computation's layout down if the header leaves it to the instructions, so that later
     /// changes of those don't change it.
     pub fn settle_entry_layout(&mut self) {
-        let Some(entry) = self.entry else { return };
-        if self.header.entry_computation_layout.is_some() {
-            return;
+        if self.entry.is_some() && self.header.entry_computation_layout.is_none() {
+            self.header.entry_computation_layout = Some(self.entry_layout());
         }
-        let computation = self.computation(entry);
-        let parameters = computation.parameters.iter().map(|&id| self.instruction(id).shape).collect();
-        let result = self.instruction(computation.root).shape;
-        self.header.entry_computation_layout = Some(EntryComputationLayout { parameters, result });
+    }
+
+    /// The entry computation's layout: what the header says or else that of its instructions.
+    pub fn entry_layout(&self) -> EntryComputationLayout {
+        if let Some(layout) = &self.header.entry_computation_layout {
+            return layout.clone();
+        }
+        let entry = self.computation(self.entry());
+        let parameters = entry.parameters.iter().map(|&id| self.instruction(id).shape).collect();
+        EntryComputationLayout { parameters, result: self.instruction(entry.root).shape }
     }
 
     /// Removes computations with all their instructions. Nothing that stays may call them, and the entry must not

@@ -1,0 +1,344 @@
+//! `legalize-device-assignment`: collectives name the devices that work together, not replicas or partitions.
+//!
+//! With R replicas and P partitions, device `r·P + p` runs partition `p` of replica `r`. What the groups of a collective
+//! mean depends on its attributes; they are written out as groups of devices:
+//!
+//! | form | a group `{i, j}` stands for | no groups stand for |
+//! |---|---|---|
+//! | no channel | `{i·P+p, j·P+p}` for each `p` | all replicas, for each partition |
+//! | channel (all-gather, all-reduce, reduce-scatter) | all partitions of replicas `i` and `j` | everyone |
+//! | channel and `use_global_device_ids` | the devices `i` and `j` | (invalid) |
+//! | channel (all-to-all, collective-permute) | `{r·P+i, r·P+j}` for each `r` | all partitions, for each replica |
+//!
+//! ```text
+//! HloModule m, replica_count=2, num_partitions=2
+//!   all-reduce(p), replica_groups={{0,1}}, to_apply=add
+//!
+//!   all-reduce(p), channel_id=1, replica_groups={{0,2},{1,3}}, use_global_device_ids=true, to_apply=add
+//! ```
+//!
+//! So that the numbers keep their meaning, all-gather, all-reduce and reduce-scatter get `use_global_device_ids` and a
+//! channel, their own or the next free one. All-to-all and collective-permute have no such flag: with one partition
+//! the numbers are those of replicas and the channel goes; with one replica they are those of partitions and a channel
+//! comes; with several of both, devices can't be said, and the instruction stays.
+//!
+//! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
+//!
+//! Options: `literal-groups` writes device numbers even where they can't be said (as the original does; it changes the
+//! meaning); `skip-transfers` leaves `send` and `recv` alone, which are an error otherwise.
+//!
+//! Errors: `Unhandled Collective instruction:` for `send` and `recv`; collectives of several operands
+//! (`decompose-cc-ops` splits them); groups that name replicas or partitions there are none of; no groups with
+//! `use_global_device_ids`, or no channel.
+//!
+//! Left alone: collectives with control edges; those that name devices already (so a second run changes nothing);
+//! asynchronous forms, `collective-broadcast`, `ragged-all-to-all`.
+//!
+//! Confidence: high; the flag, the channel and the limits are ours.
+
+use hlo_text::ir::{AttrKey, AttrValue, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
+
+use crate::analysis::in_post_order_of_all;
+use crate::edit::Editor;
+use crate::options::{OptionInfo, OptionType};
+use crate::pass::{Pass, PassContext, PassError, PassResult};
+
+/// The pass.
+pub(crate) struct LegalizeDeviceAssignment;
+
+/// Its options.
+pub(crate) const OPTIONS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "literal-groups",
+        kind: OptionType::Flag(false),
+        doc: "Writes device numbers even where they are read as something else.",
+    },
+    OptionInfo {
+        name: "skip-transfers",
+        kind: OptionType::Flag(false),
+        doc: "Leaves send and recv alone instead of failing.",
+    },
+];
+
+/// How many there are of each.
+#[derive(Clone, Copy)]
+struct Devices {
+    replicas: i64,
+    partitions: i64,
+}
+
+/// What the numbers in groups are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GroupMode {
+    CrossReplica,
+    CrossPartition,
+    CrossReplicaAndPartition,
+    FlattenedIds,
+}
+
+/// Attributes a collective is to have.
+struct Rewrite {
+    key: AttrKey,
+    groups: Value,
+    has_channel: bool,
+    is_global: bool,
+}
+
+impl Pass for LegalizeDeviceAssignment {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        let devices = Devices { replicas: edit.header.replica_count, partitions: edit.header.num_partitions };
+        let mut collectives = Vec::new();
+        let computations = edit.computations().to_vec();
+        in_post_order_of_all(edit, &computations, |id| {
+            if is_collective(edit.instruction(id).opcode) {
+                collectives.push(id);
+            }
+        });
+        if !collectives.is_empty() && !devices.are_countable() {
+            return Err(PassError::new(format!(
+                "{} replicas of {} partitions are no number of devices from 1 to {MAX_EXPANDED_DEVICES}",
+                devices.replicas, devices.partitions
+            )));
+        }
+        for id in collectives {
+            legalize(edit, id, devices, context)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the original takes for one, and what people might.
+fn is_collective(opcode: Opcode) -> bool {
+    use Opcode as O;
+    matches!(
+        opcode,
+        O::AllGather
+            | O::AllReduce
+            | O::AllToAll
+            | O::CollectivePermute
+            | O::Recv
+            | O::ReduceScatter
+            | O::Send
+            | O::AllGatherStart
+            | O::AllReduceStart
+            | O::CollectivePermuteStart
+            | O::CollectiveBroadcast
+            | O::RaggedAllToAll
+    )
+}
+
+fn legalize(
+    edit: &mut Editor<'_>,
+    id: InstructionId,
+    devices: Devices,
+    context: &mut PassContext<'_>,
+) -> PassResult<()> {
+    use Opcode as O;
+    let opcode = edit.instruction(id).opcode;
+    match opcode {
+        O::Send | O::Recv if context.options.flag("skip-transfers") => {
+            context.missed(edit, id, "transfers are skipped");
+            return Ok(());
+        }
+        O::Send | O::Recv => {
+            return Err(PassError::at(edit, id, format!("Unhandled Collective instruction: {opcode}")));
+        }
+        O::AllGather | O::AllReduce | O::AllToAll | O::CollectivePermute | O::ReduceScatter => {}
+        _ => {
+            context.missed(
+                edit,
+                id,
+                format_args!("{opcode} is not one of the collectives that are rewritten"),
+            );
+            return Ok(());
+        }
+    }
+    if edit.operands(id).len() != 1 {
+        let count = edit.operands(id).len();
+        let message = format!("it has {count} operands and must have one; decompose-cc-ops splits it");
+        return Err(PassError::at(edit, id, message));
+    }
+    let mode = group_mode(edit, id);
+    let rewrite = if opcode == O::CollectivePermute {
+        Some(Rewrite {
+            key: AttrKey::SourceTargetPairs,
+            groups: Value::IntLists(device_pairs(edit, id, devices, mode)?),
+            has_channel: devices.partitions > 1,
+            is_global: false,
+        })
+    } else {
+        device_groups(edit, id, devices, mode)?.map(|groups| {
+            let is_global = opcode != O::AllToAll;
+            Rewrite {
+                key: AttrKey::ReplicaGroups,
+                groups: Value::ReplicaGroups(ReplicaGroups::Lists(groups)),
+                has_channel: is_global || devices.partitions > 1,
+                is_global,
+            }
+        })
+    };
+    let Some(rewrite) = rewrite else {
+        context.missed(edit, id, "its groups name devices already");
+        return Ok(());
+    };
+    let is_expressible = rewrite.is_global || devices.replicas == 1 || devices.partitions == 1;
+    if !is_expressible && !context.options.flag("literal-groups") {
+        let name = edit.name_of(id).to_owned();
+        let why = format!("{opcode} can't name devices among several replicas of several partitions");
+        context.log.push(format!("warning: `{name}` stays: {why}"));
+        context.missed(edit, id, why);
+        return Ok(());
+    }
+    apply(edit, id, rewrite, is_expressible, context);
+    Ok(())
+}
+
+fn apply(
+    edit: &mut Editor<'_>,
+    id: InstructionId,
+    rewrite: Rewrite,
+    is_expressible: bool,
+    context: &mut PassContext<'_>,
+) {
+    let channel = edit.int(id, AttrKey::ChannelId);
+    let has_same_channel = !is_expressible || channel.is_some() == rewrite.has_channel;
+    let has_same_flag = edit.flag(id, AttrKey::UseGlobalDeviceIds) == rewrite.is_global;
+    if has_same_channel && has_same_flag && edit.value_of(id, rewrite.key) == Some(&rewrite.groups) {
+        context.missed(edit, id, "its groups name devices already");
+        return;
+    }
+    if edit.has_control_dependencies(id) {
+        context.missed(edit, id, "it has control dependencies, so it can't be replaced");
+        return;
+    }
+    if !context.may_rewrite(edit, id) {
+        return;
+    }
+    context.applied(edit, id, "its groups name devices now");
+    let groups = AttrValue::Value(edit.intern_value(rewrite.groups));
+    edit.set_attribute(id, rewrite.key, Some(groups));
+    if !has_same_channel {
+        let channel = rewrite.has_channel.then(|| AttrValue::Int(edit.next_channel_id()));
+        edit.set_attribute(id, AttrKey::ChannelId, channel);
+    }
+    if !has_same_flag {
+        let flag = rewrite.is_global.then_some(AttrValue::Bool(true));
+        edit.set_attribute(id, AttrKey::UseGlobalDeviceIds, flag);
+    }
+}
+
+fn group_mode(edit: &Editor<'_>, id: InstructionId) -> GroupMode {
+    let has_channel = edit.int(id, AttrKey::ChannelId).is_some();
+    let has_flag =
+        matches!(edit.instruction(id).opcode, Opcode::AllGather | Opcode::AllReduce | Opcode::ReduceScatter);
+    match (has_channel, has_flag) {
+        (_, true) if edit.flag(id, AttrKey::UseGlobalDeviceIds) => GroupMode::FlattenedIds,
+        (false, _) => GroupMode::CrossReplica,
+        (true, true) => GroupMode::CrossReplicaAndPartition,
+        (true, false) => GroupMode::CrossPartition,
+    }
+}
+
+/// The groups of devices, `None` if the groups are these already.
+fn device_groups(
+    edit: &Editor<'_>,
+    id: InstructionId,
+    devices: Devices,
+    mode: GroupMode,
+) -> PassResult<Option<Vec<Vec<i64>>>> {
+    let fail = |message: String| PassError::at(edit, id, message);
+    let groups = match edit.value_of(id, AttrKey::ReplicaGroups) {
+        Some(Value::ReplicaGroups(groups)) => {
+            groups.to_lists().map_err(|error| fail(format!("its groups can't be written out: {error}")))?
+        }
+        _ => Vec::new(),
+    };
+    if mode == GroupMode::FlattenedIds {
+        if groups.is_empty() {
+            return Err(fail("use_global_device_ids needs groups".to_owned()));
+        }
+        if edit.int(id, AttrKey::ChannelId).is_none() {
+            return Err(fail("use_global_device_ids needs a channel".to_owned()));
+        }
+        return Ok(None);
+    }
+    let (members, what) = match mode {
+        GroupMode::CrossPartition => (devices.partitions, "partition"),
+        _ => (devices.replicas, "replica"),
+    };
+    let groups = if groups.is_empty() { vec![(0..members).collect()] } else { groups };
+    let mut sorted: Vec<i64> = groups.iter().flatten().copied().collect();
+    sorted.sort_unstable();
+    if let Some(&unknown) = sorted.iter().find(|&&member| !(0..members).contains(&member)) {
+        return Err(fail(format!("its groups name {what} {unknown}, but there are {members}")));
+    }
+    if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(fail(format!("its groups name {what} {} twice", twice[0])));
+    }
+    let Devices { replicas, partitions } = devices;
+    let mut result = Vec::new();
+    for group in groups {
+        match mode {
+            GroupMode::CrossReplica => result.extend(
+                (0..partitions).map(|partition| group.iter().map(|r| r * partitions + partition).collect()),
+            ),
+            GroupMode::CrossPartition => result.extend(
+                (0..replicas).map(|replica| group.iter().map(|p| replica * partitions + p).collect()),
+            ),
+            GroupMode::CrossReplicaAndPartition | GroupMode::FlattenedIds => {
+                let members = group.iter().flat_map(|r| (0..partitions).map(move |p| r * partitions + p));
+                result.push(members.collect());
+            }
+        }
+    }
+    Ok(Some(result))
+}
+
+/// The pairs of devices of a collective-permute.
+fn device_pairs(
+    edit: &Editor<'_>,
+    id: InstructionId,
+    devices: Devices,
+    mode: GroupMode,
+) -> PassResult<Vec<Vec<i64>>> {
+    let fail = |message: String| PassError::at(edit, id, message);
+    let pairs = match edit.value_of(id, AttrKey::SourceTargetPairs) {
+        Some(Value::IntLists(pairs)) => pairs.as_slice(),
+        _ => &[],
+    };
+    let Devices { replicas, partitions } = devices;
+    let is_across_replicas = mode == GroupMode::CrossReplica;
+    let (members, others) = if is_across_replicas { (replicas, partitions) } else { (partitions, replicas) };
+    let count = usize::try_from(others).unwrap_or(usize::MAX).saturating_mul(pairs.len());
+    if count > MAX_EXPANDED_DEVICES {
+        return Err(fail(format!("it has more than {MAX_EXPANDED_DEVICES} pairs of devices")));
+    }
+    let mut result = Vec::with_capacity(count);
+    for pair in pairs {
+        let &[source, target] = pair.as_slice() else {
+            return Err(fail("its pairs do not have two members".to_owned()));
+        };
+        for member in [source, target] {
+            if !(0..members).contains(&member) {
+                let what = if is_across_replicas { "replica" } else { "partition" };
+                return Err(fail(format!("its pairs name {what} {member}, but there are {members}")));
+            }
+        }
+        result.extend((0..others).map(|other| {
+            let device = |member| {
+                if is_across_replicas { member * partitions + other } else { other * partitions + member }
+            };
+            vec![device(source), device(target)]
+        }));
+    }
+    Ok(result)
+}
+
+impl Devices {
+    /// Whether all devices can be written down.
+    fn are_countable(self) -> bool {
+        let count = self.replicas.checked_mul(self.partitions);
+        let limit = i64::try_from(MAX_EXPANDED_DEVICES).unwrap_or(i64::MAX);
+        self.replicas >= 1 && self.partitions >= 1 && count.is_some_and(|count| count <= limit)
+    }
+}

@@ -1,0 +1,3 @@
+//! Passes about element types.
+
+pub(crate) mod rewrite_module_dtype;

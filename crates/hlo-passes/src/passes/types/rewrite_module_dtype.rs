@@ -1,0 +1,85 @@
+//! `rewrite-module-dtype`: gives every array of one element type another one, in the whole module.
+//!
+//! ```text
+//! --passes='rewrite-module-dtype{from=f32 to=bf16}'
+//!
+//! a = f32[2] parameter(0)
+//! c = f32[2] constant({1, 2})
+//! ROOT n = f32[2] add(a, c)
+//!
+//! a = bf16[2] parameter(0)
+//! c = bf16[2] constant({1, 2})
+//! ROOT n = bf16[2] add(a, c)
+//! ```
+//!
+//! Results, tuples, reducers, loop and fusion bodies, shapes in attributes and the entry layout change together. Constants
+//! are converted by value: rounded between floating-point types, exactly otherwise. Comparisons of the default type
+//! follow. Conversions that now convert nothing stay. What custom calls do with other types is theirs; text in
+//! `backend_config` is not touched.
+//!
+//! Options: `from` and `to`, element types such as `f32`; both must be given.
+//!
+//! Errors, after which the module is as it was:
+//!
+//! * a constant has a value that the new type doesn't have: too large, not an integer, NaN;
+//! * an opcode fixes the type somewhere: `partition-id` (u32), `get-dimension-size` (s32), selectors and comparisons
+//!   (pred), contexts of transfers (u32), the generator's state (u64), pairs of real and complex types, reinterpreted bits;
+//! * an opcode doesn't take the new type, such as slice indices of a floating-point type.
+//!
+//! A second run finds nothing to do. Confidence: high; that the pair is an option is ours.
+
+use hlo_text::ir::ElementType;
+
+use crate::edit::Editor;
+use crate::options::{OptionInfo, OptionType};
+use crate::pass::{Pass, PassContext, PassError, PassResult};
+
+/// The pass.
+pub(crate) struct RewriteModuleDtype;
+
+/// Its options.
+pub(crate) const OPTIONS: &[OptionInfo] = &[
+    OptionInfo {
+        name: "from",
+        kind: OptionType::Text(""),
+        doc: "The element type to replace, such as `f32`.",
+    },
+    OptionInfo { name: "to", kind: OptionType::Text(""), doc: "The element type to put in its place." },
+];
+
+impl Pass for RewriteModuleDtype {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        let from = element_type(context, "from")?;
+        let to = element_type(context, "to")?;
+        let root = edit.computation(edit.entry()).root;
+        if from == to {
+            context.missed(edit, root, "both types are the same");
+            return Ok(());
+        }
+        if !context.may_rewrite(edit, root) {
+            return Ok(());
+        }
+        let (from_name, to_name) = (from.name(), to.name());
+        match edit.change_element_type(from, to)? {
+            0 => context.missed(edit, root, format_args!("nothing has element type {from_name}")),
+            count => {
+                let what = format_args!("{count} instructions change from {from_name} to {to_name}");
+                context.applied(edit, root, what);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn element_type(context: &PassContext<'_>, option: &str) -> PassResult<ElementType> {
+    let text = context.options.text(option);
+    let element_type = ElementType::from_name(text).filter(|element_type| element_type.is_array_element());
+    element_type.ok_or_else(|| {
+        let message = if text.is_empty() {
+            format!("option `{option}` must name an element type")
+        } else {
+            format!("option `{option}` takes an element type such as `f32`, not `{text}`")
+        };
+        PassError::new(message)
+    })
+}
