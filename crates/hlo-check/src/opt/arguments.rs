@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use hlo_passes::PassContext;
-use hlo_passes::pass::Resources;
 use hlo_passes::options::{PassRequest, parse_pass_list};
+use hlo_passes::pass::Resources;
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
 use hlo_text::diagnostic::did_you_mean;

@@ -8,7 +8,6 @@ use hlo_passes::pipeline::NoObserver;
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::{Module, PrintOptions, parse_bytes};
 
-
 use super::arguments::Arguments;
 use super::resources::FileResources;
 use crate::panics;
@@ -51,10 +50,11 @@ impl Crash<'_> {
             None => writeln!(err, "  before it came to an instruction")?,
         }
         let index = self.context.index;
-        let (text, passes) = match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
-            Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-            _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
-        };
+        let (text, passes) =
+            match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
+                Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
+                _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
+            };
         let passes = quote(&passes);
         let mut hasher = DefaultHasher::new();
         hasher.write(&text);

@@ -125,7 +125,6 @@ fn without_input(invocation: &Invocation) -> Invocation {
         env: invocation.env.clone(),
         diagnostics: invocation.diagnostics,
         scratch_dir: invocation.scratch_dir.clone(),
-        rerun: invocation.rerun.clone(),
     }
 }
 
@@ -148,8 +147,7 @@ pub fn main(args: &[String]) -> u8 {
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
     let here = Path::new("");
-    let resources =
-        FileResources { current_dir: here, scratch_dir: here, environment: Environment::Process };
+    let resources = FileResources { current_dir: here, scratch_dir: here, environment: Environment::Process };
     let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,

@@ -138,8 +138,11 @@ fn a_pass_that_panics_is_named_and_leaves_a_reproducer() {
     let run = |scratch: &Path| {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut out, err: &mut err, color: false };
-        let resources =
-            FileResources { current_dir: Path::new(""), scratch_dir: scratch, environment: Environment::Process };
+        let resources = FileResources {
+            current_dir: Path::new(""),
+            scratch_dir: scratch,
+            environment: Environment::Process,
+        };
         let arguments = arguments::parse(&[]).expect("no options");
         let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
         let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
