@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Instant;
 
 use hlo_passes::Pipeline;
-use hlo_passes::pipeline::NoObserver;
+use hlo_passes::fixpoint;
+use hlo_passes::pass::Remark;
 use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::parse_bytes;
 
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::Crash;
 use super::resources::FileResources;
+use super::watch::Watcher;
 use super::{Streams, complain};
 use crate::cli::exit;
 use crate::panics;
@@ -36,6 +39,7 @@ impl Unit<'_> {
     ) -> io::Result<u8> {
         let format = arguments.error_format;
         let source = |text| Source::new(self.name, text).starting_at(self.first_line);
+        let begun = Instant::now();
         let parsed = match parse_bytes(self.bytes, &arguments.parse) {
             Ok(parsed) => parsed,
             Err(rejected) => {
@@ -62,26 +66,59 @@ impl Unit<'_> {
         }
         let mut module = parsed.module;
         let mut context = arguments.context(resources);
-        let result = panics::guard(|| pipeline.run(&mut module, &mut context, &mut NoObserver));
-        let result = match result {
-            Ok(result) => result,
+        let mut watcher =
+            Watcher::new(arguments, pipeline, resources.current_dir, self.first_line, &mut *streams.err);
+        watcher.phase("parse", begun.elapsed());
+        if let Err(message) = watcher.begin(&module) {
+            writeln!(streams.err, "error: {message}")?;
+            return Ok(exit::USAGE);
+        }
+        let result = panics::guard(|| match arguments.fixpoint {
+            None => pipeline.run(&mut module, &mut context, &mut watcher).map(|_| None),
+            Some(limit) => fixpoint::run(pipeline, &mut module, &mut context, &mut watcher, limit).map(Some),
+        });
+        let begun = Instant::now();
+        let mut text = Vec::new();
+        // Only a print that is timed is kept in memory.
+        let is_timed = arguments.watch.timing.is_some();
+        let is_good = matches!(&result, Ok(Ok(end)) if end.as_ref().is_none_or(|end| end.end.is_stable()));
+        if is_timed && is_good {
+            module.write_to(&mut text, &arguments.print)?;
+            watcher.phase("print", begun.elapsed());
+        }
+        watcher.finish()?;
+        for line in &context.log {
+            writeln!(streams.err, "{line}")?;
+        }
+        let shown = |remark: &&Remark| {
+            arguments.remark_passes.is_empty() || arguments.remark_passes.iter().any(|key| key == remark.pass)
+        };
+        for remark in context.remarks.iter().filter(shown) {
+            complain::remark(remark, format, streams.err)?;
+        }
+        let end = match result {
+            Ok(Ok(end)) => end,
+            Ok(Err(error)) => {
+                complain::pipeline(&error, format, streams.err)?;
+                return Ok(exit::PASS);
+            }
             Err(message) => {
                 let crash = Crash { message, module: &module, context: &context, pipeline };
                 crash.report(arguments, self.bytes, resources, streams.err)?;
                 return Ok(exit::CRASH);
             }
         };
-        for line in &context.log {
-            writeln!(streams.err, "{line}")?;
+        if let Some(end) = end {
+            complain::fixpoint(&end, format, streams.err)?;
+            if !end.end.is_stable() {
+                return Ok(exit::PASS);
+            }
         }
-        for remark in &context.remarks {
-            complain::remark(remark, format, streams.err)?;
+        if is_timed {
+            streams.out.write_all(&text)?;
+        } else {
+            module.write_to(&mut *streams.out, &arguments.print)?;
         }
-        if let Err(error) = result {
-            complain::pipeline(&error, format, streams.err)?;
-            return Ok(exit::PASS);
-        }
-        module.write_to(&mut *streams.out, &arguments.print)?;
         Ok(0)
     }
 }
