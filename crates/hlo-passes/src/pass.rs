@@ -1,5 +1,6 @@
 //! What a pass is, and what it gets beside the module: options, remarks, fuel, a seed and resources.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use hlo_text::Module;
@@ -303,25 +304,81 @@ pub struct Expander<E>(pub E);
 
 impl<E: OpExpander> Pass for Expander<E> {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
-        let computations: Vec<ComputationId> =
-            edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
-        let mut matches = Vec::new();
-        in_post_order_of_all(edit, &computations, |instruction| {
-            context.current = Some(instruction);
-            if self.0.matches(edit, instruction, context) {
-                matches.push(instruction);
-            }
-        });
-        for instruction in matches {
-            if edit.is_removed(instruction) || !context.may_rewrite(edit, instruction) {
-                continue;
-            }
-            if let Some(new) = self.0.expand(edit, instruction, context)?
-                && new != instruction
-            {
-                edit.replace_instruction(instruction, new)?;
-            }
-        }
-        Ok(())
+        expand_matches(
+            edit,
+            context,
+            |edit, id, context| self.0.matches(edit, id, context),
+            |edit, id, context| self.0.expand(edit, id, context),
+        )
     }
 }
+
+/// What [`Expander`] does, for expanders that keep something from one expansion to the next.
+pub(crate) fn expand_matches(
+    edit: &mut Editor<'_>,
+    context: &mut PassContext<'_>,
+    mut matches: impl FnMut(&Editor<'_>, InstructionId, &mut PassContext<'_>) -> bool,
+    mut expand: impl FnMut(
+        &mut Editor<'_>,
+        InstructionId,
+        &mut PassContext<'_>,
+    ) -> PassResult<Option<InstructionId>>,
+) -> PassResult<()> {
+    let computations: Vec<ComputationId> =
+        edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
+    let mut found = Vec::new();
+    in_post_order_of_all(edit, &computations, |instruction| {
+        context.current = Some(instruction);
+        if matches(edit, instruction, context) {
+            found.push(instruction);
+        }
+    });
+    for instruction in found {
+        if edit.is_removed(instruction) || !context.may_rewrite(edit, instruction) {
+            continue;
+        }
+        if let Some(new) = expand(edit, instruction, context)?
+            && new != instruction
+        {
+            edit.replace_instruction(instruction, new)?;
+        }
+    }
+    Ok(())
+}
+
+/// What looking at an instruction found.
+pub(crate) enum Finding<T> {
+    /// It is to be rewritten, and what is needed for that.
+    Match(T),
+    /// It looks like something the pass rewrites, but isn't, and why.
+    Near(Cow<'static, str>),
+    /// It is nothing the pass is about.
+    Other,
+}
+
+impl<T> Finding<T> {
+    /// A near miss.
+    pub(crate) fn near(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::Near(why.into())
+    }
+
+    /// The match; a near miss is reported.
+    pub(crate) fn or_report(
+        self,
+        module: &Module,
+        id: InstructionId,
+        context: &mut PassContext<'_>,
+    ) -> Option<T> {
+        match self {
+            Self::Match(found) => Some(found),
+            Self::Near(why) => {
+                context.missed(module, id, why);
+                None
+            }
+            Self::Other => None,
+        }
+    }
+}
+
+/// Why an instruction with control edges stays.
+pub(crate) const HAS_CONTROL_DEPENDENCIES: &str = "it has control dependencies, so it can't be replaced";

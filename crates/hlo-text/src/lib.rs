@@ -17,6 +17,7 @@ pub mod number;
 mod parser;
 mod printer;
 pub mod shape_inference;
+pub mod verifier;
 
 #[allow(
     missing_docs,
@@ -38,3 +39,4 @@ pub use parser::{
     MAX_TEXT_BYTES, ParseOptions, Parsed, SourceMap, parse, parse_bytes, parse_module,
 };
 pub use printer::{PrintOptions, SubcomputationMode, print_module};
+pub use verifier::{VerifyOptions, Violation, verify};

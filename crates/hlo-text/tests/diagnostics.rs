@@ -6,12 +6,25 @@ use std::fmt::Write;
 use std::path::Path;
 
 use hlo_text::diagnostic::{Code, Diagnostic, Report, Source};
-use hlo_text::{Dialect, ParseOptions, parse_bytes};
+use hlo_text::{Dialect, ParseOptions, VerifyOptions, parse_bytes, verify};
 
-/// The code's diagnostics for `bytes` as people see them, and the codes of all.
-fn complaints(name: &str, bytes: &[u8], options: &ParseOptions) -> (String, Vec<Code>) {
+/// The diagnostics for `bytes` as people see them, and the codes of all; those of the verifier, too, if it is asked.
+fn complaints(
+    name: &str,
+    bytes: &[u8],
+    options: &ParseOptions,
+    rules: Option<&VerifyOptions>,
+) -> (String, Vec<Code>) {
     let (diagnostics, text): (Vec<Diagnostic>, String) = match parse_bytes(bytes, options) {
-        Ok(parsed) => (parsed.warnings, String::from_utf8_lossy(bytes).into_owned()),
+        Ok(parsed) => {
+            let mut diagnostics = parsed.warnings;
+            if let Some(rules) = rules {
+                let violations = verify(&parsed.module, rules);
+                let source_map = &parsed.source_map;
+                diagnostics.extend(violations.iter().map(|violation| violation.diagnostic(source_map)));
+            }
+            (diagnostics, String::from_utf8_lossy(bytes).into_owned())
+        }
         Err(rejected) => (rejected.diagnostics, rejected.text.into_owned()),
     };
     let mut out = String::new();
@@ -31,14 +44,24 @@ fn every_code_has_an_example_that_says_it_and_one_that_is_fine() {
     let mut faults = String::new();
     for &code in Code::ALL {
         let explanation = code.explanation();
+        assert!(!explanation.text.is_empty(), "{code:?} is not explained");
+        if explanation.failing.is_empty() {
+            assert!(code.is_rule(), "{code:?} has no example");
+            continue;
+        }
+        let rules =
+            VerifyOptions { layout_sensitive: code.is_layout_sensitive(), ..VerifyOptions::default() };
+        let rules = code.is_rule().then_some(&rules);
         let dialect = if code.is_strict_only() { Dialect::Strict } else { Dialect::Lenient };
         let options = ParseOptions { dialect, ..ParseOptions::default() };
         let name = format!("{}.hlo", code.as_str());
-        let (text, codes) = complaints(&name, explanation.failing, &options);
-        if codes != [code] {
+        let (text, codes) = complaints(&name, explanation.failing, &options, rules);
+        // A rule may be broken at both ends of an edge.
+        if codes.is_empty() || codes.iter().any(|&found| found != code) || !code.is_rule() && codes.len() > 1
+        {
             writeln!(faults, "{name} gets {codes:?} instead of {code:?} alone:\n{text}").expect("a string");
         }
-        let (fixed, codes) = complaints(&name, explanation.fixed, &options);
+        let (fixed, codes) = complaints(&name, explanation.fixed, &options, rules);
         if !codes.is_empty() {
             writeln!(faults, "the fixed example of {name} is not fine:\n{fixed}").expect("a string");
         }

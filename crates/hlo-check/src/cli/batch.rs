@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use hlo_text::diagnostic::Diagnostic;
-use hlo_text::{Dialect, ParseOptions, PrintOptions, parse_module};
+use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions, parse_module, verify};
 use serde::{Deserialize, Serialize};
 
 use super::exit;
@@ -35,7 +35,23 @@ struct TextAnswer {
     at: Option<[usize; 2]>,
 }
 
-/// `batch text [--strict]` parses and prints, `batch filecheck` checks.
+#[derive(Serialize)]
+struct VerifyAnswer {
+    id: serde_json::Value,
+    /// Whether the text could be read.
+    read: bool,
+    /// The faults of the text or the violations of the module, in order.
+    faults: Vec<VerifyFault>,
+}
+
+#[derive(Serialize)]
+struct VerifyFault {
+    code: &'static str,
+    message: String,
+}
+
+/// `batch text [--strict]` parses and prints, `batch verify` verifies what it reads in lenient mode, `batch filecheck`
+/// checks.
 pub(super) fn run(_command: &str, args: Vec<String>) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let dialect = match words[..] {
@@ -43,14 +59,19 @@ pub(super) fn run(_command: &str, args: Vec<String>) -> ExitCode {
             let status = crate::filecheck::cli::batch::main();
             return ExitCode::from(u8::try_from(status).unwrap_or(exit::USAGE));
         }
+        ["verify"] => return finish(serve(io::stdin().lock(), io::stdout().lock(), answer_verify)),
         ["text"] => Dialect::Lenient,
         ["text", "--strict"] => Dialect::Strict,
         _ => {
-            eprintln!("usage: hlo-check batch text [--strict] | batch filecheck");
+            eprintln!("usage: hlo-check batch text [--strict] | batch verify | batch filecheck");
             return ExitCode::from(exit::USAGE);
         }
     };
-    match serve(io::stdin().lock(), io::stdout().lock(), |line| answer_text(line, dialect)) {
+    finish(serve(io::stdin().lock(), io::stdout().lock(), |line| answer_text(line, dialect)))
+}
+
+fn finish(result: io::Result<()>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
@@ -93,6 +114,23 @@ fn answer_text(line: &str, dialect: Dialect) -> serde_json::Result<String> {
         }
         Err((error, code, at)) => {
             TextAnswer { id: request.id, ok: false, text: None, error: Some(error), code, at }
+        }
+    };
+    serde_json::to_string(&answer)
+}
+
+fn answer_verify(line: &str) -> serde_json::Result<String> {
+    let request: TextRequest = serde_json::from_str(line)?;
+    let answer = match parse_module(&request.text, &ParseOptions::default()) {
+        Ok(parsed) => {
+            let violations = verify(&parsed.module, &VerifyOptions::default()).into_iter();
+            let faults = violations.map(|it| VerifyFault { code: it.code.as_str(), message: it.message });
+            VerifyAnswer { id: request.id, read: true, faults: faults.collect() }
+        }
+        Err(errors) => {
+            let faults =
+                errors.into_iter().map(|it| VerifyFault { code: it.code.as_str(), message: it.message });
+            VerifyAnswer { id: request.id, read: false, faults: faults.collect() }
         }
     };
     serde_json::to_string(&answer)

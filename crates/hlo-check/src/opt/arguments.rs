@@ -10,7 +10,7 @@ use hlo_passes::pass::{Fuel, Resources};
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
 use hlo_text::diagnostic::did_you_mean;
-use hlo_text::{Dialect, ParseOptions, PrintOptions};
+use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions};
 
 use super::watch;
 
@@ -70,6 +70,8 @@ pub(super) struct Arguments {
     pub(super) print: PrintOptions,
     pub(super) error_format: ErrorFormat,
     pub(super) warnings_are_errors: bool,
+    pub(super) no_verify: bool,
+    pub(super) verify: VerifyOptions,
     pub(super) remarks: bool,
     /// The passes whose remarks are shown; empty for all.
     pub(super) remark_passes: Vec<String>,
@@ -258,8 +260,22 @@ const OPTIONS: &[OptionRow] = &[
         Optional("LIMIT", set_fixpoint),
         "runs the passes until they change nothing more, at most so often (100)",
     ),
-    row("verify", Switch(|_, _| {}), ""),
-    row("no-verify", Switch(|_, _| {}), "runs no checks between passes"),
+    row("verify", Switch(|arguments, on| arguments.no_verify = !on), ""),
+    row(
+        "no-verify",
+        Switch(|arguments, on| arguments.no_verify = on),
+        "doesn't verify the module before and after passes",
+    ),
+    row(
+        "layout-sensitive",
+        Switch(|arguments, on| arguments.verify.layout_sensitive = on),
+        "verifies that layouts fit as well",
+    ),
+    row(
+        "allow-mixed-precision",
+        Switch(|arguments, on| arguments.verify.allow_mixed_precision = on),
+        "verifies without regard to widths of floating-point operands",
+    ),
     row("help", Switch(|arguments, _| arguments.action = Action::Help), "prints this"),
     row("h", Switch(|arguments, _| arguments.action = Action::Help), ""),
     row("version", Switch(|arguments, _| arguments.action = Action::Version), "prints the version"),

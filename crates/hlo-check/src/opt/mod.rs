@@ -48,9 +48,10 @@ impl Tool for OptTool {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
+        let scratch_dir = invocation.current_dir.join(&invocation.scratch_dir);
         let resources = FileResources {
             current_dir: &invocation.current_dir,
-            scratch_dir: &invocation.current_dir.join(&invocation.scratch_dir),
+            scratch_dir: &scratch_dir,
             environment: Environment::Given(&invocation.env),
         };
         let status = run(&invocation.args, &resources, read_stdin, &mut streams)
@@ -148,8 +149,11 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let here = Path::new("");
-    let resources = FileResources { current_dir: here, scratch_dir: here, environment: Environment::Process };
+    let resources = FileResources {
+        current_dir: Path::new(""),
+        scratch_dir: Path::new(""),
+        environment: Environment::Process,
+    };
     let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,

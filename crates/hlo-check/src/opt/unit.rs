@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::io;
 use std::time::Instant;
 
-use hlo_passes::Pipeline;
-use hlo_passes::fixpoint;
-use hlo_passes::pass::Remark;
+use hlo_passes::fixpoint::{self, Fixpoint};
+use hlo_passes::pass::{Remark, Resources};
+use hlo_passes::pipeline::{Observer, PipelineError};
+use hlo_passes::verify::{BrokenModule, StopBefore, VerifyingObserver};
+use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
-use hlo_text::parse_bytes;
+use hlo_text::{Module, Parsed, PrintOptions, Violation, parse_bytes, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::Crash;
@@ -64,18 +66,32 @@ impl Unit<'_> {
                 return Ok(exit::PARSE);
             }
         }
+        let parsing = begun.elapsed();
+        let begun = Instant::now();
+        if !arguments.no_verify && self.report_violations(&parsed, arguments, streams)? {
+            return Ok(exit::VERIFY);
+        }
         let mut module = parsed.module;
         let mut context = arguments.context(resources);
         let mut watcher =
             Watcher::new(arguments, pipeline, resources.current_dir, self.first_line, &mut *streams.err);
-        watcher.phase("parse", begun.elapsed());
+        watcher.phase("parse", parsing);
+        if !arguments.no_verify {
+            watcher.phase("verify", begun.elapsed());
+        }
         if let Err(message) = watcher.begin(&module) {
             writeln!(streams.err, "error: {message}")?;
             return Ok(exit::USAGE);
         }
-        let result = panics::guard(|| match arguments.fixpoint {
-            None => pipeline.run(&mut module, &mut context, &mut watcher).map(|_| None),
-            Some(limit) => fixpoint::run(pipeline, &mut module, &mut context, &mut watcher, limit).map(Some),
+        let mut broken = None;
+        let result = panics::guard(|| {
+            if arguments.no_verify {
+                return run_passes(arguments, pipeline, &mut module, &mut context, &mut watcher);
+            }
+            let mut verifying = VerifyingObserver::new(arguments.verify, &mut watcher);
+            let result = run_passes(arguments, pipeline, &mut module, &mut context, &mut verifying);
+            broken = verifying.broken;
+            result
         });
         let begun = Instant::now();
         let mut text = Vec::new();
@@ -100,6 +116,10 @@ impl Unit<'_> {
             Ok(Ok(end)) => end,
             Ok(Err(error)) => {
                 complain::pipeline(&error, format, streams.err)?;
+                if let Some(broken) = broken {
+                    let before = self.before_pass(&broken, arguments, pipeline, resources);
+                    complain::broken(&broken, before.as_deref(), format, streams.err)?;
+                }
                 return Ok(exit::PASS);
             }
             Err(message) => {
@@ -120,6 +140,61 @@ impl Unit<'_> {
             module.write_to(&mut *streams.out, &arguments.print)?;
         }
         Ok(0)
+    }
+
+    /// Says which rules the input breaks; whether it can't be used.
+    fn report_violations(
+        self,
+        parsed: &Parsed,
+        arguments: &Arguments,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<bool> {
+        let mut violations = verify(&parsed.module, &arguments.verify);
+        violations.retain(Violation::is_error);
+        if violations.is_empty() {
+            return Ok(false);
+        }
+        let text = String::from_utf8_lossy(self.bytes);
+        let source = Source::new(self.name, &text).starting_at(self.first_line);
+        for violation in &violations {
+            let diagnostic = violation.diagnostic(&parsed.source_map);
+            complain::diagnostic(&diagnostic, source, arguments.error_format, streams)?;
+        }
+        if arguments.error_format == ErrorFormat::Human {
+            writeln!(streams.err, "note: --no-verify leaves out these checks")?;
+        }
+        Ok(true)
+    }
+
+    /// The instruction that a pass broke, as it was before that pass. Nothing is kept of the modules between passes:
+    /// the passes before it run once more.
+    fn before_pass(
+        self,
+        broken: &BrokenModule,
+        arguments: &Arguments,
+        pipeline: &Pipeline,
+        resources: &dyn Resources,
+    ) -> Option<String> {
+        let (id, _) = broken.instruction.as_ref()?;
+        let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
+        let mut context = arguments.context(resources);
+        pipeline.run(&mut module, &mut context, &mut StopBefore(broken.index)).err()?;
+        let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
+        is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
+    }
+}
+
+/// Runs the passes once, or until they change nothing more.
+fn run_passes(
+    arguments: &Arguments,
+    pipeline: &Pipeline,
+    module: &mut Module,
+    context: &mut PassContext<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Fixpoint>, PipelineError> {
+    match arguments.fixpoint {
+        None => pipeline.run(module, context, observer).map(|_| None),
+        Some(limit) => fixpoint::run(pipeline, module, context, observer, limit).map(Some),
     }
 }
 

@@ -1,7 +1,7 @@
 //! How values are compared unless a `compare` says otherwise.
 
 use hlo_text::Module;
-use hlo_text::ir::words::ComparisonType;
+use hlo_text::ir::words::{ComparisonDirection, ComparisonType};
 use hlo_text::ir::{AttrKey, AttrValue, ElementClass, ElementType, InstructionId};
 
 /// The comparison type of an element type (XLA's `Comparison::DefaultComparisonType`); `None` for types without
@@ -22,4 +22,17 @@ pub fn comparison_type(module: &Module, compare: InstructionId) -> Option<Compar
     }
     let &operand = module.operands(compare).first()?;
     default_comparison_type(module.shape_of(operand).element_type()?)
+}
+
+/// The direction with the operands the other way round.
+pub fn mirrored(direction: ComparisonDirection) -> ComparisonDirection {
+    use ComparisonDirection as D;
+    match direction {
+        D::Eq => D::Eq,
+        D::Ne => D::Ne,
+        D::Ge => D::Le,
+        D::Gt => D::Lt,
+        D::Le => D::Ge,
+        D::Lt => D::Gt,
+    }
 }

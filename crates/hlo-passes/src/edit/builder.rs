@@ -7,6 +7,7 @@ use hlo_text::ir::{
 };
 
 use hlo_text::shape_inference::{InferRequest, infer_shape_extended};
+use smallvec::SmallVec;
 
 use super::Editor;
 use crate::analysis::default_comparison_type;
@@ -178,10 +179,95 @@ impl Editor<'_> {
 
     /// Adds `broadcast` of a scalar to a shape.
     pub fn add_broadcast_of_scalar(&mut self, scalar: InstructionId, shape: ShapeId) -> InstructionId {
-        let dimensions = AttrValue::Value(self.intern_value(Value::Ints(Vec::new())));
-        let parent = self.instruction(scalar).parent;
-        let attributes = [Attr { key: AttrKey::Dimensions, value: dimensions }];
-        self.add(parent, Opcode::Broadcast, shape, &[scalar], &attributes)
+        self.add_broadcast(scalar, &[], shape)
+    }
+
+    /// Adds `broadcast` to a stated shape; `dimensions` says which dimension of the result each dimension of the
+    /// operand becomes.
+    pub fn add_broadcast(
+        &mut self,
+        operand: InstructionId,
+        dimensions: &[i64],
+        shape: ShapeId,
+    ) -> InstructionId {
+        let attribute = self.ints_attribute(AttrKey::Dimensions, dimensions);
+        let parent = self.instruction(operand).parent;
+        self.add(parent, Opcode::Broadcast, shape, &[operand], &[attribute])
+    }
+
+    /// Adds `reshape` to a stated shape.
+    ///
+    /// # Errors
+    /// The shapes have different numbers of elements or different element types.
+    pub fn add_reshape(&mut self, operand: InstructionId, shape: ShapeId) -> PassResult<InstructionId> {
+        self.add_inferred(Opcode::Reshape, &[operand], &[], Some(shape))
+    }
+
+    /// Adds `transpose` with a stated shape; dimension `i` of the result is dimension `permutation[i]` of the operand.
+    pub fn add_transpose(
+        &mut self,
+        operand: InstructionId,
+        permutation: &[i64],
+        shape: ShapeId,
+    ) -> InstructionId {
+        let attribute = self.ints_attribute(AttrKey::Dimensions, permutation);
+        let parent = self.instruction(operand).parent;
+        self.add(parent, Opcode::Transpose, shape, &[operand], &[attribute])
+    }
+
+    /// Adds `dynamic-slice` with a stated shape.
+    pub fn add_dynamic_slice(
+        &mut self,
+        operand: InstructionId,
+        starts: &[InstructionId],
+        sizes: &[i64],
+        shape: ShapeId,
+    ) -> InstructionId {
+        let attribute = self.ints_attribute(AttrKey::DynamicSliceSizes, sizes);
+        let operands: SmallVec<[InstructionId; 8]> = [operand].iter().chain(starts).copied().collect();
+        let parent = self.instruction(operand).parent;
+        self.add(parent, Opcode::DynamicSlice, shape, &operands, &[attribute])
+    }
+
+    /// Adds `reduce` of one operand with a stated shape.
+    pub fn add_reduce(
+        &mut self,
+        operand: InstructionId,
+        init: InstructionId,
+        dimensions: &[i64],
+        reducer: ComputationId,
+        shape: ShapeId,
+    ) -> InstructionId {
+        let attributes = [
+            self.ints_attribute(AttrKey::Dimensions, dimensions),
+            Attr { key: AttrKey::ToApply, value: AttrValue::Computation(reducer) },
+        ];
+        let parent = self.instruction(operand).parent;
+        self.add(parent, Opcode::Reduce, shape, &[operand, init], &attributes)
+    }
+
+    /// Adds a computation that applies an opcode of two operands to two scalars, as reducers do. Its parameters are
+    /// called `lhs` and `rhs`.
+    pub fn add_binary_computation(
+        &mut self,
+        name: &str,
+        opcode: Opcode,
+        element_type: ElementType,
+    ) -> ComputationId {
+        let scalar = self.module.shapes_mut().array(element_type, &[]);
+        let computation = self.module.add_computation(name);
+        self.touched = true;
+        let [lhs, rhs] = ["lhs", "rhs"].map(|name| {
+            let parameter = NewInstruction::new(Opcode::Parameter, scalar, &[]);
+            self.add_instruction(computation, NewInstruction { name, ..parameter })
+        });
+        let root = self.add(computation, opcode, scalar, &[lhs, rhs], &[]);
+        self.set_root(root);
+        computation
+    }
+
+    fn ints_attribute(&mut self, key: AttrKey, values: &[i64]) -> Attr {
+        Attr { key, value: AttrValue::Value(self.intern_value(Value::Ints(values.to_vec()))) }
     }
 
     /// The id of the shape with another element type in every array.

@@ -3,6 +3,7 @@
 
 mod builder;
 mod clone;
+mod constants;
 mod effects;
 mod element_type;
 mod inline;
@@ -23,9 +24,12 @@ use hlo_text::ir::{
 };
 
 use crate::analysis::PostOrder;
+use constants::LiteralFacts;
 use effects::EffectCache;
 use users::UserLists;
 
+pub use constants::IntegerRange;
+pub(crate) use constants::integer;
 pub use inline::InlinedInstructions;
 pub use interface::ResultSource;
 pub use replace::ReplaceOptions;
@@ -56,6 +60,7 @@ pub struct Editor<'m> {
     control_successors: OnceCell<UserLists>,
     callers: OnceCell<UserLists>,
     effects: EffectCache,
+    literal_facts: LiteralFacts,
     post_order: RefCell<PostOrder>,
     next_channel_id: Cell<Option<i64>>,
     /// Ids below this were there when the schedule was last right.
@@ -88,6 +93,7 @@ impl<'m> Editor<'m> {
             control_successors: OnceCell::new(),
             callers: OnceCell::new(),
             effects: EffectCache::default(),
+            literal_facts: LiteralFacts::default(),
             post_order: RefCell::default(),
             next_channel_id: Cell::new(None),
             first_new,

@@ -40,6 +40,13 @@ pub struct Instruction {
     pub(crate) removed: bool,
 }
 
+impl Instruction {
+    /// Number of attributes beside metadata and control predecessors.
+    pub fn attribute_count(&self) -> usize {
+        self.attributes.len()
+    }
+}
+
 /// A computation.
 #[derive(Clone, Debug)]
 pub struct Computation {

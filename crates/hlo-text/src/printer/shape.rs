@@ -74,6 +74,13 @@ fn write_index_comment(out: &mut Vec<u8>, index: usize, interval: usize) {
     }
 }
 
+/// An array shape as text, for messages.
+pub(crate) fn array_text(array: &ArrayShape, with_layout: bool) -> String {
+    let mut out = Vec::new();
+    write_array(&mut out, array, with_layout);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 fn write_array(out: &mut Vec<u8>, array: &ArrayShape, with_layout: bool) {
     out.extend_from_slice(array.element_type.name().as_bytes());
     out.push(b'[');

@@ -1,5 +1,6 @@
 //! Collectives, the opcodes that start and finish transfers, and `rng`.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, AttrKey as K, ElementType, Shape, ShapeId};
 
 use super::Inferred;
@@ -37,6 +38,7 @@ fn shard_count(
 /// The dimension a collective works along, and its operands.
 fn along(rule: &Rule<'_>) -> ShapeResult<usize> {
     rule.dimension_index(K::Dimensions, rule.first_int(K::Dimensions)?, rule.array(0)?.rank())
+        .map_err(|error| error.by(Code::CollectiveDimension))
 }
 
 /// One array, or a tuple of several.
@@ -59,8 +61,15 @@ fn resized(rule: &Rule<'_>, index: usize, along: usize, dim: Dimension) -> Shape
 /// The dimension `along` of operand `index`, which may have fewer dimensions than operand 0.
 fn dimension_along(rule: &Rule<'_>, index: usize, along: usize) -> ShapeResult<Dimension> {
     let array = rule.array(index)?;
-    rule.dimension_index(K::Dimensions, along as i64, array.rank())?;
+    rule.dimension_index(K::Dimensions, along as i64, array.rank())
+        .map_err(|error| error.by(Code::CollectiveDimension))?;
     Ok(dimension(array, along))
+}
+
+/// Whether an operand is one that Neuron's front ends add to order collectives: a scalar after the first operand,
+/// which goes through as it is. XLA has no such thing.
+fn is_ordering(rule: &Rule<'_>, index: usize) -> ShapeResult<bool> {
+    Ok(index > 0 && rule.array(index)?.rank() == 0)
 }
 
 fn gathered(rule: &Rule<'_>, stated: Option<ShapeId>) -> ShapeResult<Inferred> {
@@ -68,6 +77,10 @@ fn gathered(rule: &Rule<'_>, stated: Option<ShapeId>) -> ShapeResult<Inferred> {
     let count = shard_count(rule, stated, true, along)?;
     let mut arrays = Vec::with_capacity(rule.operand_count());
     for index in 0..rule.operand_count() {
+        if is_ordering(rule, index)? {
+            arrays.push(rule.array(index)?.clone());
+            continue;
+        }
         let dim = dimension_along(rule, index, along)?;
         let size = if dim.is_unbounded() { Some(dim.size) } else { dim.size.checked_mul(count) };
         let Some(size) = size else {
@@ -110,11 +123,15 @@ pub(super) fn reduce_scatter(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let count = shard_count(rule, rule.stated, false, along)?;
     let mut arrays = Vec::with_capacity(rule.operand_count());
     for index in 0..rule.operand_count() {
+        if is_ordering(rule, index)? {
+            arrays.push(rule.array(index)?.clone());
+            continue;
+        }
         let dim = dimension_along(rule, index, along)?;
         if dim.size.checked_rem(count) != Some(0) {
             let message =
                 format!("dimension {along} of {} is no multiple of {count}", rule.operand_text(index));
-            return Err(ShapeError::operand(index, message));
+            return Err(ShapeError::operand(index, message).by(Code::ShardCount));
         }
         let result = if dim.dynamic {
             Dimension { size: crate::ir::UNBOUNDED, dynamic: true }
@@ -131,7 +148,9 @@ pub(super) fn all_to_all(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let ids = rule.request.operands;
     let arrays = rule.arrays(0..ids.len())?;
     let Some((&first, others)) = arrays.split_first() else {
-        return Err(ShapeError::instruction("all-to-all needs at least one operand"));
+        return Err(
+            ShapeError::instruction("all-to-all needs at least one operand").by(Code::WrongOperandCount)
+        );
     };
     if rule.attribute(K::Dimensions).is_none() {
         for (index, &array) in others.iter().enumerate() {
@@ -308,7 +327,7 @@ pub(super) fn rng(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let stated = rule.stated()?;
     if rule.operand_count() != 2 {
         let message = format!("rng takes two scalars, but has {} operands", rule.operand_count());
-        return Err(ShapeError::instruction(message));
+        return Err(ShapeError::instruction(message).by(Code::WrongOperandCount));
     }
     let result = rule.stated_array();
     for index in 0..2 {

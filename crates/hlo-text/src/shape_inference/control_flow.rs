@@ -1,5 +1,6 @@
 //! Control flow and tuples.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, AttrKey as K, ElementType, Shape, ShapeId, Value};
 use crate::parser::MAX_NESTING_DEPTH;
 
@@ -20,7 +21,7 @@ pub(super) fn while_loop(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     }
     if !rule.compatible_with_array(condition.result, &scalar(ElementType::Pred), TypeMatch::Exact) {
         let message = format!("the condition must give pred[], not {}", rule.text(condition.result));
-        return Err(ShapeError::attribute(K::Condition, message));
+        return Err(ShapeError::attribute(K::Condition, message).by(Code::WhilePredicate));
     }
     for (key, what, other) in [
         (K::Condition, "the condition's parameter", condition.parameter(0)),
@@ -55,7 +56,7 @@ fn branches<'a>(rule: &Rule<'a>, index: &ArrayShape) -> ShapeResult<Vec<(K, Sign
         },
         _ => {
             let message = format!("a conditional chooses by pred[] or s32[], not by {}", array_text(index));
-            Err(ShapeError::operand(0, message))
+            Err(ShapeError::operand(0, message).by(Code::BranchIndex))
         }
     }
 }
@@ -70,7 +71,7 @@ pub(super) fn conditional(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     };
     if operands.len() != branches.len() {
         let message = format!("{} branches, but {} operands for them", branches.len(), operands.len());
-        return Err(ShapeError::instruction(message));
+        return Err(ShapeError::instruction(message).by(Code::WrongOperandCount));
     }
     let mut results = Vec::with_capacity(branches.len());
     for (index, ((key, branch), &operand)) in branches.iter().zip(operands).enumerate() {

@@ -1,5 +1,6 @@
 //! Opcodes that move elements about: broadcast, reshape, transpose, slices, pad, concatenate, sizes.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, AttrKey as K, ElementType, Layout, Shape, ShapeId, Value};
 
 use super::Inferred;
@@ -110,7 +111,7 @@ pub(super) fn dynamic_reshape(rule: &Rule<'_>) -> ShapeResult<Inferred> {
             "dynamic-reshape to {rank} dimensions takes as many sizes, but is given {}",
             rule.operand_count().saturating_sub(1)
         );
-        return Err(ShapeError::instruction(message));
+        return Err(ShapeError::instruction(message).by(Code::WrongOperandCount));
     }
     for index in 1..=rank {
         let size = rule.array(index)?;
@@ -220,6 +221,10 @@ pub(super) fn slice(rule: &Rule<'_>) -> ShapeResult<Inferred> {
 
 /// Checks the start indices of a dynamic slice or update: one vector, or a scalar per dimension.
 fn check_start_indices(rule: &Rule<'_>, first: usize, operand: &ArrayShape) -> ShapeResult<()> {
+    start_indices(rule, first, operand).map_err(|error| error.by(Code::StartIndices))
+}
+
+fn start_indices(rule: &Rule<'_>, first: usize, operand: &ArrayShape) -> ShapeResult<()> {
     let count = rule.operand_count().saturating_sub(first);
     let not_enough = || {
         let message = format!("{} start indices for {}", count, array_text(operand));
@@ -388,7 +393,9 @@ pub(super) fn pad(rule: &Rule<'_>) -> ShapeResult<Inferred> {
 /// `concatenate`
 pub(super) fn concatenate(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     if rule.operand_count() == 0 {
-        return Err(ShapeError::instruction("concatenate needs at least one operand"));
+        return Err(
+            ShapeError::instruction("concatenate needs at least one operand").by(Code::WrongOperandCount)
+        );
     }
     let arrays = rule.arrays(0..rule.operand_count())?;
     let first = arrays[0];
@@ -518,7 +525,8 @@ pub(super) fn arrays_as_they_are(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let ids: &[ShapeId] = rule.request.operands;
     rule.arrays(0..ids.len())?;
     if ids.is_empty() {
-        return Err(ShapeError::instruction(format!("{} needs at least one operand", rule.opcode())));
+        let message = format!("{} needs at least one operand", rule.opcode());
+        return Err(ShapeError::instruction(message).by(Code::WrongOperandCount));
     }
     Ok(rule.one_or_tuple(ids))
 }

@@ -1,5 +1,6 @@
 //! Elementwise opcodes and conversions.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, ElementClass, ElementType};
 
 use super::Inferred;
@@ -89,6 +90,7 @@ pub(super) fn common_type(rule: &Rule<'_>, a: ElementType, b: ElementType) -> Sh
             b.name(),
             rule.opcode()
         ))
+        .by(Code::OperandTypes)
     })
 }
 
@@ -114,7 +116,7 @@ pub(super) fn binary(rule: &Rule<'_>, types: BinaryTypes) -> ShapeResult<Inferre
             rule.opcode(),
             array_text(array)
         );
-        Err(ShapeError::operand(index, message))
+        Err(ShapeError::operand(index, message).by(Code::ElementTypes))
     };
     match types {
         BinaryTypes::Any | BinaryTypes::Compare => {}
@@ -143,7 +145,7 @@ pub(super) fn binary(rule: &Rule<'_>, types: BinaryTypes) -> ShapeResult<Inferre
             array_text(lhs),
             array_text(rhs)
         );
-        return Err(ShapeError::operand(1, message));
+        return Err(ShapeError::operand(1, message).by(Code::OperandTypes));
     }
     if types == BinaryTypes::FloatOrComplex && !is_float_or_complex(lhs.element_type) {
         return wrong(0, lhs, "floating-point or complex");
@@ -159,7 +161,7 @@ pub(super) fn binary(rule: &Rule<'_>, types: BinaryTypes) -> ShapeResult<Inferre
                     array_text(lhs),
                     array_text(rhs)
                 );
-                return Err(ShapeError::operand(0, message));
+                return Err(ShapeError::operand(0, message).by(Code::ElementTypes));
             }
         },
         (BinaryTypes::Compare, _) => ElementType::Pred,
@@ -231,7 +233,7 @@ pub(super) fn select(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     }
     if pred.element_type != ElementType::Pred {
         let message = format!("select's first operand must be pred, but is {}", array_text(pred));
-        return Err(ShapeError::operand(0, message));
+        return Err(ShapeError::operand(0, message).by(Code::ElementTypes));
     }
     let scalar = pred.rank() == 0;
     let fits = |value| arrays_compatible(pred, value, TypeMatch::Ignored);
@@ -273,7 +275,7 @@ pub(super) fn clamp(rule: &Rule<'_>) -> ShapeResult<Inferred> {
         || !same_type_or_floats(types[0], types[2])
     {
         let message = format!("clamp of different element types: {}", shapes());
-        return Err(ShapeError::instruction(message));
+        return Err(ShapeError::instruction(message).by(Code::OperandTypes));
     }
     let fits = |a: &ArrayShape, b: &ArrayShape| arrays_compatible(a, b, TypeMatch::AnyFloat);
     for (index, bound) in [(0, min), (2, max)] {
@@ -351,7 +353,7 @@ pub(super) fn bitcast_convert(rule: &Rule<'_>) -> ShapeResult<Inferred> {
 /// `reduce-precision`
 pub(super) fn reduce_precision(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     use crate::ir::AttrKey as K;
-    let result = unary(rule, UnaryTypes::Float)?;
+    let result = unary(rule, UnaryTypes::Float).map_err(|error| error.by(Code::ElementTypes))?;
     for (key, least) in [(K::ExponentBits, 1), (K::MantissaBits, 0)] {
         let bits = rule.int(key)?;
         if bits < least {

@@ -1,5 +1,6 @@
 //! `gather` and `scatter`.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, AttrKey as K};
 
 use super::Inferred;
@@ -199,7 +200,7 @@ pub(super) fn scatter(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     if count < 3 || count.is_multiple_of(2) {
         let message =
             format!("scatter takes operands, indices and as many updates, but has {count} operands");
-        return Err(ShapeError::instruction(message));
+        return Err(ShapeError::instruction(message).by(Code::WrongOperandCount));
     }
     let pairs = count / 2;
     let indices = Indices::new(rule)?;

@@ -20,12 +20,15 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+use crate::diagnostic::Code;
 use crate::ir::{
     Arity, ArrayShape, Attr, AttrKey, ElementType, Module, Opcode, Shape, ShapeId, ShapeRule, ShapeTable,
 };
 use crate::parser::MAX_NESTING_DEPTH;
 
 pub use error::{ShapeError, ShapeErrorKind, ShapeErrorSubject};
+
+pub(crate) use types::{array_text, ints_text, shape_text};
 
 use elementwise::{BinaryTypes, UnaryTypes};
 use error::ShapeResult;
@@ -49,7 +52,7 @@ pub struct InferRequest<'a> {
 
 /// A shape that a rule gives, not yet in the module's table.
 #[derive(Debug)]
-enum Inferred {
+pub(crate) enum Inferred {
     Existing(ShapeId),
     Array(ArrayShape),
     Token,
@@ -111,6 +114,16 @@ pub fn infer_shape_extended(
     finish(inferred, module)
 }
 
+/// [`infer_shape_extended`] for the verifier: the table of shapes stays as it is.
+pub(crate) fn inferred_for_verifier(
+    request: &InferRequest<'_>,
+    stated: ShapeId,
+    module: &Module,
+) -> Result<Inferred, ShapeError> {
+    check_arity(request)?;
+    by_opcode(&Rule { module, request, stated: Some(stated) })
+}
+
 fn must_be_stated(opcode: Opcode) -> ShapeError {
     ShapeError::not_inferable(format!("the shape of {opcode} can't be inferred: it must be stated"))
 }
@@ -120,7 +133,7 @@ fn check_arity(request: &InferRequest<'_>) -> ShapeResult<()> {
     match opcode.info().arity {
         Arity::Exact(count) if usize::from(count) != request.operands.len() => {
             let message = format!("{opcode} takes {count} operands, but has {}", request.operands.len());
-            Err(ShapeError::instruction(message))
+            Err(ShapeError::instruction(message).by(Code::WrongOperandCount))
         }
         Arity::Exact(_) | Arity::Variadic => Ok(()),
     }

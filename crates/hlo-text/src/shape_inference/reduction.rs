@@ -1,5 +1,6 @@
 //! Opcodes that apply a computation to elements: reductions, windows, `map`, `sort`, `scan`.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, AttrKey as K, ElementType, Shape, ShapeId};
 
 use super::Inferred;
@@ -40,7 +41,7 @@ impl Reducer {
 pub(super) fn check_reducer(rule: &Rule<'_>, key: K, accumulators: &[Accumulator]) -> ShapeResult<Reducer> {
     let reducer = rule.computation(key)?;
     let count = accumulators.len();
-    let wrong = |message: String| Err(ShapeError::attribute(key, message));
+    let wrong = |message: String| Err(ShapeError::attribute(key, message).by(Code::ReducerSignature));
     if reducer.arity() != 2 * count {
         return wrong(format!(
             "the reducer must take {} parameters, but takes {}",
@@ -111,7 +112,7 @@ fn initial_value(rule: &Rule<'_>, index: usize) -> ShapeResult<ElementType> {
         return Ok(array.element_type);
     }
     let message = format!("the initial value must be a scalar, but is {}", array_text(array));
-    Err(ShapeError::operand(index, message))
+    Err(ShapeError::operand(index, message).by(Code::ReducerSignature))
 }
 
 /// Inputs and initial values of a reduction, and what its reducer gives.
@@ -122,7 +123,8 @@ fn reduction<'a>(
 ) -> ShapeResult<(Vec<&'a ArrayShape>, Vec<Accumulator>, Reducer)> {
     let arrays = rule.arrays(inputs)?;
     let Some(first) = arrays.first() else {
-        return Err(ShapeError::instruction(format!("{} needs at least one input", rule.opcode())));
+        let message = format!("{} needs at least one input", rule.opcode());
+        return Err(ShapeError::instruction(message).by(Code::WrongOperandCount));
     };
     let mut accumulators = Vec::with_capacity(arrays.len());
     for (index, array) in arrays.iter().enumerate() {
@@ -133,7 +135,7 @@ fn reduction<'a>(
                 array_text(first),
                 array_text(array)
             );
-            return Err(ShapeError::operand(index, message));
+            return Err(ShapeError::operand(index, message).by(Code::OperandShapes));
         }
         let initial = initial_value(rule, first_initial + index)?;
         accumulators.push(Accumulator { initial, input: array.element_type });
@@ -149,7 +151,7 @@ fn check_even(rule: &Rule<'_>) -> ShapeResult<usize> {
     }
     let message =
         format!("{} takes inputs and as many initial values, but has {count} operands", rule.opcode());
-    Err(ShapeError::instruction(message))
+    Err(ShapeError::instruction(message).by(Code::WrongOperandCount))
 }
 
 /// `reduce(inputs..., initial values...)`
@@ -234,7 +236,7 @@ pub(super) fn select_and_scatter(rule: &Rule<'_>) -> ShapeResult<Inferred> {
 pub(super) fn map(rule: &Rule<'_>, numbers: Option<&[i64]>) -> ShapeResult<Inferred> {
     let arrays = rule.arrays(0..rule.operand_count())?;
     let Some((&first, others)) = arrays.split_first() else {
-        return Err(ShapeError::instruction("map needs at least one operand"));
+        return Err(ShapeError::instruction("map needs at least one operand").by(Code::WrongOperandCount));
     };
     let mut reference = first;
     for (index, &array) in others.iter().enumerate() {
@@ -248,7 +250,7 @@ pub(super) fn map(rule: &Rule<'_>, numbers: Option<&[i64]>) -> ShapeResult<Infer
                 array_text(reference),
                 array_text(array)
             );
-            return Err(ShapeError::operand(index + 1, message));
+            return Err(ShapeError::operand(index + 1, message).by(Code::OperandShapes));
         }
         if reference.rank() == 0 {
             reference = array;
@@ -293,7 +295,11 @@ pub(super) fn map(rule: &Rule<'_>, numbers: Option<&[i64]>) -> ShapeResult<Infer
 pub(super) fn sort(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let ids = rule.request.operands;
     match ids {
-        [] => return Err(ShapeError::instruction("sort needs at least one operand")),
+        [] => {
+            return Err(
+                ShapeError::instruction("sort needs at least one operand").by(Code::WrongOperandCount)
+            );
+        }
         [one] => return Ok(Inferred::Existing(*one)),
         _ => {}
     }
@@ -305,7 +311,7 @@ pub(super) fn sort(rule: &Rule<'_>) -> ShapeResult<Inferred> {
                 array_text(arrays[0]),
                 array_text(array)
             );
-            return Err(ShapeError::operand(index, message));
+            return Err(ShapeError::operand(index, message).by(Code::OperandShapes));
         }
     }
     Ok(Inferred::tuple(ids))

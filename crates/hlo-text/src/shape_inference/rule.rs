@@ -1,5 +1,6 @@
 //! What a rule sees of the instruction, and what it gives back.
 
+use crate::diagnostic::Code;
 use crate::ir::{
     ArrayShape, AttrKey, AttrValue, Computation, InstructionId, Module, Opcode, Shape, ShapeId, Value, Window,
 };
@@ -55,6 +56,7 @@ impl<'a> Rule<'a> {
         self.request.operands.get(index).copied().ok_or_else(|| {
             let count = self.operand_count();
             ShapeError::instruction(format!("{} needs more than {count} operands", self.opcode()))
+                .by(Code::WrongOperandCount)
         })
     }
 
@@ -67,7 +69,7 @@ impl<'a> Rule<'a> {
                 self.opcode(),
                 self.text(id)
             );
-            ShapeError::operand(index, message)
+            ShapeError::operand(index, message).by(Code::NotAnArray)
         })
     }
 

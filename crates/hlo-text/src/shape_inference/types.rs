@@ -198,7 +198,7 @@ pub(super) fn is_float_or_complex(element_type: ElementType) -> bool {
 const SHAPE_TEXT_LIMIT: usize = 200;
 
 /// The shape as text without layouts, cut short when it is long.
-pub(super) fn shape_text(shapes: &ShapeTable, id: ShapeId) -> String {
+pub(crate) fn shape_text(shapes: &ShapeTable, id: ShapeId) -> String {
     enum Piece {
         Shape(ShapeId),
         Text(&'static str),
@@ -240,7 +240,7 @@ pub(super) fn shape_text(shapes: &ShapeTable, id: ShapeId) -> String {
 }
 
 /// [`shape_text`] of an array that is not in a table.
-pub(super) fn array_text(array: &ArrayShape) -> String {
+pub(crate) fn array_text(array: &ArrayShape) -> String {
     let mut out = String::new();
     push_array(&mut out, array);
     out
@@ -270,7 +270,7 @@ fn push_array(out: &mut String, array: &ArrayShape) {
 }
 
 /// Numbers as an attribute lists them: `{0,2}`.
-pub(super) fn ints_text(ints: &[i64]) -> String {
+pub(crate) fn ints_text(ints: &[i64]) -> String {
     let shown: Vec<String> = ints.iter().map(i64::to_string).collect();
     format!("{{{}}}", shown.join(","))
 }

@@ -1,5 +1,6 @@
 //! The arithmetic of windows.
 
+use crate::diagnostic::Code;
 use crate::ir::{ArrayShape, AttrKey, ElementType, Window, WindowDimension};
 
 use super::data_movement::check_element_count;
@@ -27,7 +28,7 @@ pub(super) fn window_result(
     window: &Window,
     element_type: ElementType,
 ) -> ShapeResult<ArrayShape> {
-    let wrong = |message: String| Err(ShapeError::attribute(AttrKey::Window, message));
+    let wrong = |message: String| Err(ShapeError::attribute(AttrKey::Window, message).by(Code::WindowShape));
     if window.dimensions.len() != base.len() {
         return wrong(format!(
             "the window has {} dimensions, but goes over {}",

@@ -2,3 +2,4 @@
 
 pub(crate) mod compare;
 pub(crate) mod intrinsics;
+pub(crate) mod transform_variadic_reduce;

@@ -12,7 +12,7 @@ use crate::pass::{Pass, PassContext, PassResult};
 use crate::structure::{StructuralHasher, hash_literal};
 
 /// The frontend attribute that holds a Shardy sharding.
-const SHARDY: &[u8] = b"xla.sdy.sharding";
+pub(crate) const SHARDY: &[u8] = b"xla.sdy.sharding";
 
 /// The pass, as XLA has it when layouts don't count.
 pub(crate) struct Cse;
@@ -196,45 +196,49 @@ impl Eliminator {
         }
         let mut attributes = SmallVec::new();
         for attr in edit.attributes(id) {
+            // Compared apart, or not part of what the instruction does.
+            if matches!(
+                attr.key,
+                AttrKey::Sharding | AttrKey::FrontendAttributes | AttrKey::Origin | AttrKey::Statistics
+            ) {
+                continue;
+            }
             let value = match attr.value {
-                // Compared apart, or not part of what the instruction does.
-                _ if matches!(
-                    attr.key,
-                    AttrKey::Sharding | AttrKey::FrontendAttributes | AttrKey::Origin | AttrKey::Statistics
-                ) =>
-                {
-                    continue;
-                }
-                AttrValue::Bool(value) => [u64::from(value), 0],
                 AttrValue::Int(value) if attr.key == AttrKey::Index => {
                     [first_equal_output(edit, id, value), 0]
                 }
-                AttrValue::Int(value) => [value as u64, 0],
-                AttrValue::Float(value) => [u64::from(value.to_bits()), 0],
-                AttrValue::Word(value) => [u64::from(value), 0],
-                AttrValue::String(value) | AttrValue::Raw(value) => [value.index() as u64, 0],
-                AttrValue::Shape(value) => [value.index() as u64, 0],
-                AttrValue::Computation(value) => self.structure.computation(value).0,
-                AttrValue::Literal(value) => hash_literal(edit, value).0,
-                AttrValue::Value(value) => self.value(edit, value),
+                value => comparable(edit, &self.structure, value),
             };
             attributes.push((attr.key, value));
         }
         let shape = self.layout_free(edit, shape);
         Key { opcode, shape, operands, attributes }
     }
+}
 
-    /// Values of a module are equal when their ids are, but called computations may be equal under other names.
-    fn value(&self, edit: &Editor<'_>, id: ValueId) -> [u64; 2] {
-        let Value::Computations(called) = edit.value(id) else { return [id.index() as u64, 1] };
-        called.iter().fold([called.len() as u64, 2], |[a, b], &callee| {
-            let [x, y] = self.structure.computation(callee).0;
-            [
-                a.rotate_left(5).wrapping_mul(31).wrapping_add(x),
-                b.rotate_left(7).wrapping_mul(37).wrapping_add(y),
-            ]
-        })
+/// A number that is the same for equal attribute values of a module, and, but for clashes of hashes, for no others.
+/// Called computations are equal when they compute the same.
+pub(crate) fn comparable(edit: &Editor<'_>, structure: &StructuralHasher, value: AttrValue) -> [u64; 2] {
+    match value {
+        AttrValue::Bool(value) => [u64::from(value), 0],
+        AttrValue::Int(value) => [value as u64, 0],
+        AttrValue::Float(value) => [u64::from(value.to_bits()), 0],
+        AttrValue::Word(value) => [u64::from(value), 0],
+        AttrValue::String(value) | AttrValue::Raw(value) => [value.index() as u64, 0],
+        AttrValue::Shape(value) => [value.index() as u64, 0],
+        AttrValue::Computation(value) => structure.computation(value).0,
+        AttrValue::Literal(value) => hash_literal(edit, value).0,
+        AttrValue::Value(value) => comparable_value(edit, structure, value),
     }
+}
+
+/// Values of a module are equal when their ids are, but called computations may be equal under other names.
+fn comparable_value(edit: &Editor<'_>, structure: &StructuralHasher, id: ValueId) -> [u64; 2] {
+    let Value::Computations(called) = edit.value(id) else { return [id.index() as u64, 1] };
+    called.iter().fold([called.len() as u64, 2], |[a, b], &callee| {
+        let [x, y] = structure.computation(callee).0;
+        [a.rotate_left(5).wrapping_mul(31).wrapping_add(x), b.rotate_left(7).wrapping_mul(37).wrapping_add(y)]
+    })
 }
 
 /// The first element of a tuple that is the same as element `index`, as far as the body of a fusion shows.

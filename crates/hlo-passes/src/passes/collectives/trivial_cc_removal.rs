@@ -1,0 +1,270 @@
+//! `trivial-cc-removal`: collectives in which every device is alone go.
+//!
+//! All computations are visited, operands first.
+//!
+//! ```text
+//! ar = (f32[4], f32[2]) all-reduce(p, q), replica_groups={{0},{1}}, to_apply=add
+//! g  = f32[4] get-tuple-element(ar), index=0
+//! h  = f32[2] get-tuple-element(ar), index=1
+//! t  = (f32[4], f32[2]) tuple(g, h)                               =>   t = (f32[4], f32[2]) tuple(p, q)
+//! ```
+//!
+//! A collective is trivial if its groups, as its mode has them, have one device each. With R replicas and P partitions
+//! (of the header; 1 unless it says otherwise):
+//!
+//! 1. `all-gather`, `all-reduce`, `reduce-scatter`, `all-to-all` with groups of one: without a channel (replicas), with a
+//!    channel and `use_global_device_ids` (devices), `all-to-all` with a channel (partitions)
+//! 2. the first three with a channel and without `use_global_device_ids`: groups of one, and P is 1
+//! 3. no groups at all mean everybody: R is 1 without a channel, P is 1 for `all-to-all` with one, both are 1 otherwise
+//! 4. `collective-permute` whose pairs are all from a device to itself, with all replicas (no channel) or all partitions
+//!    (channel) among them
+//! 5. `collective-broadcast` with groups of one that name everybody; the others would get zeros
+//! 6. calls of `AwsNeuronAllReduce...`, `AwsNeuronReduceScatter...` and `AwsNeuronAllGather...` whose `backend_config`
+//!    begins `replica_groups={{0},{1}}`: groups of one, devices if it says `use_global_device_ids=1`, else as in 1 and 2
+//!
+//! 7. An array result is replaced by the operand.
+//! 8. Of a tuple result each `get-tuple-element` is replaced by its operand. No metadata moves.
+//!
+//! Left alone, with a remark:
+//!
+//! 9. groups of several devices
+//! 10. permutes that move data, or leave someone out
+//! 11. broadcasts that leave someone out
+//! 12. a result of another shape or layout than the operand
+//! 13. control dependencies of the collective or of an element
+//! 14. a permute of parts of buffers (`slice_sizes`)
+//!
+//! Error `NCC_IARE001`: the tuple of a trivial collective is used as a whole, by a root or something that is no
+//! `get-tuple-element`. Asynchronous forms are not looked at. Confidence: high; the conditions are ours.
+
+use hlo_text::ir::{AttrKey, InstructionId, Opcode, ReplicaGroups, Value};
+
+use crate::Set;
+use crate::analysis::{GroupMode, group_mode};
+use crate::edit::Editor;
+use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassError, PassResult, Place};
+use crate::passes::stock::tuple_simplifier::tuple_element;
+
+/// The code of the error about tuples that are used as a whole.
+const WHOLE_TUPLE: &str = "NCC_IARE001";
+
+/// What calls that stand for collectives begin with; an operation and a type follow.
+const CALL_PREFIXES: [&str; 3] = ["AwsNeuronAllReduce", "AwsNeuronReduceScatter", "AwsNeuronAllGather"];
+
+/// The pass.
+pub(crate) struct TrivialCcRemoval;
+
+impl Pass for TrivialCcRemoval {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        for computation in edit.computations().to_vec() {
+            for id in edit.post_order(computation) {
+                if edit.is_removed(id) {
+                    continue;
+                }
+                if find(edit, id)?.or_report(edit, id, context).is_some() && context.may_rewrite(edit, id) {
+                    remove(edit, id, context)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether everyone is alone in this collective and it can go.
+fn find(edit: &Editor<'_>, id: InstructionId) -> PassResult<Finding<()>> {
+    use Opcode as O;
+    let judged = match edit.instruction(id).opcode {
+        O::AllGather | O::AllReduce | O::ReduceScatter | O::AllToAll | O::CollectiveBroadcast => {
+            judge_groups(edit, id)
+        }
+        O::CollectivePermute => judge_pairs(edit, id),
+        O::CustomCall => judge_call(edit, id),
+        _ => return Ok(Finding::Other),
+    };
+    Ok(match judged {
+        Finding::Match(()) => judge_uses(edit, id)?,
+        judged => judged,
+    })
+}
+
+fn judge_groups(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
+    let Some(mode) = group_mode(edit, id) else {
+        return Finding::near("use_global_device_ids needs a channel");
+    };
+    let Some(Value::ReplicaGroups(groups)) = edit.value_of(id, AttrKey::ReplicaGroups) else {
+        return judge_group_sizes(edit, mode, None);
+    };
+    let sizes = judge_group_sizes(edit, mode, Some(groups));
+    if matches!(sizes, Finding::Match(()))
+        && edit.instruction(id).opcode == Opcode::CollectiveBroadcast
+        && !groups.is_empty()
+    {
+        let Ok(lists) = groups.to_lists() else { return Finding::near("its groups can't be written out") };
+        let members = lists.iter().flatten().copied().collect();
+        if !has_everybody(edit, mode, &members) {
+            return Finding::near("its groups leave someone out, who gets zeros");
+        }
+    }
+    sizes
+}
+
+fn judge_group_sizes(edit: &Editor<'_>, mode: GroupMode, groups: Option<&ReplicaGroups>) -> Finding<()> {
+    let (replicas, partitions) = (edit.header.replica_count, edit.header.num_partitions);
+    let Some(groups) = groups.filter(|groups| !groups.is_empty()) else {
+        let everybody = match mode {
+            GroupMode::CrossReplica => replicas,
+            GroupMode::CrossPartition => partitions,
+            GroupMode::CrossReplicaAndPartition => replicas.saturating_mul(partitions),
+            GroupMode::FlattenedIds => {
+                return Finding::near("without groups it can't have use_global_device_ids");
+            }
+        };
+        return if everybody == 1 {
+            Finding::Match(())
+        } else {
+            Finding::near(format!("no groups mean one of all {everybody}"))
+        };
+    };
+    // Lists may differ in length; then there is no common size.
+    if groups.group_size() != Some(1) {
+        return Finding::near("its groups have more than one member");
+    }
+    if mode == GroupMode::CrossReplicaAndPartition && partitions != 1 {
+        return Finding::near(format!("its groups are of replicas with {partitions} partitions each"));
+    }
+    Finding::Match(())
+}
+
+/// Whether `members` has all replicas or partitions that there are.
+fn has_everybody(edit: &Editor<'_>, mode: GroupMode, members: &Set<i64>) -> bool {
+    let everybody = match mode {
+        GroupMode::CrossPartition => edit.header.num_partitions,
+        _ => edit.header.replica_count,
+    };
+    i64::try_from(members.len()).is_ok_and(|count| count >= everybody)
+        && (0..everybody).all(|member| members.contains(&member))
+}
+
+fn judge_pairs(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
+    let Some(mode) = group_mode(edit, id) else { return Finding::Other };
+    let pairs = match edit.value_of(id, AttrKey::SourceTargetPairs) {
+        Some(Value::IntLists(pairs)) => pairs.as_slice(),
+        _ => &[],
+    };
+    let mut members = Set::default();
+    for pair in pairs {
+        let &[source, target] = pair.as_slice() else { return Finding::Other };
+        if source != target {
+            return Finding::near(format!("it moves data from {source} to {target}"));
+        }
+        members.insert(source);
+    }
+    if !edit.is_default(id, AttrKey::PermuteSliceSizes) {
+        return Finding::near("it moves parts of buffers");
+    }
+    if !has_everybody(edit, mode, &members) {
+        return Finding::near("its pairs leave someone out, who gets zeros");
+    }
+    Finding::Match(())
+}
+
+/// Calls made from collectives, with the groups in their configuration.
+fn judge_call(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
+    let target = edit.string(id, AttrKey::CustomCallTarget).unwrap_or_default();
+    if !CALL_PREFIXES.iter().any(|prefix| target.starts_with(prefix.as_bytes())) {
+        return Finding::Other;
+    }
+    let config = edit.string(id, AttrKey::BackendConfig).unwrap_or_default();
+    let Some(config) = std::str::from_utf8(config).ok().and_then(CallConfig::parse) else {
+        return Finding::near("its configuration does not begin with groups");
+    };
+    let mode = match (config.has_channel, config.is_global) {
+        (_, true) => GroupMode::FlattenedIds,
+        (true, false) => GroupMode::CrossReplicaAndPartition,
+        (false, false) => GroupMode::CrossReplica,
+    };
+    let groups = ReplicaGroups::Lists(config.groups);
+    judge_group_sizes(edit, mode, Some(&groups))
+}
+
+/// What the configuration of such a call says: `replica_groups={{0},{1}},channel_id=1,use_global_device_ids=1`.
+struct CallConfig {
+    groups: Vec<Vec<i64>>,
+    has_channel: bool,
+    is_global: bool,
+}
+
+impl CallConfig {
+    fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix("replica_groups={")?;
+        let mut groups = Vec::new();
+        let mut rest = rest.trim_start();
+        loop {
+            if let Some(after) = rest.strip_prefix('}') {
+                rest = after;
+                break;
+            }
+            let (group, after) = rest.strip_prefix('{')?.split_once('}')?;
+            let members = group.split(',').map(|member| member.trim().parse().ok());
+            groups.push(members.collect::<Option<Vec<i64>>>()?);
+            rest = after.trim_start_matches([',', ' ']);
+        }
+        let mut settings = rest.split(',').map(str::trim);
+        let has_channel = settings.clone().any(|setting| setting.starts_with("channel_id="));
+        let is_global = settings.any(|setting| setting == "use_global_device_ids=1");
+        Some(Self { groups, has_channel, is_global })
+    }
+}
+
+/// Whether the operands can take the place of the results.
+fn judge_uses(edit: &Editor<'_>, id: InstructionId) -> PassResult<Finding<()>> {
+    let operands = edit.operands(id);
+    let results = match edit.shape_of(id).as_tuple() {
+        Some(elements) => elements.to_vec(),
+        None => vec![edit.instruction(id).shape],
+    };
+    let same = results.len() == operands.len()
+        && results.iter().zip(operands).all(|(&shape, &operand)| edit.instruction(operand).shape == shape);
+    if !same {
+        return Ok(Finding::near("its result has another shape or layout than its operand"));
+    }
+    if edit.has_control_dependencies(id) {
+        return Ok(Finding::near(HAS_CONTROL_DEPENDENCIES));
+    }
+    if edit.shape_of(id).as_tuple().is_none() {
+        return Ok(Finding::Match(()));
+    }
+    if edit.users(id).iter().any(|&user| edit.has_control_dependencies(user)) {
+        return Ok(Finding::near("an element of its result has control dependencies"));
+    }
+    let whole = edit.users(id).iter().find(|&&user| tuple_element(edit, user).is_none());
+    let by = match whole {
+        Some(&user) => format!("by `{}`", edit.name_of(user)),
+        None if edit.is_root(id) => "as the root".to_owned(),
+        None => return Ok(Finding::Match(())),
+    };
+    let message = format!("everyone is alone in this collective, but its tuple is used as a whole, {by}");
+    Err(PassError::at(edit, id, message).code(WHOLE_TUPLE))
+}
+
+fn remove(edit: &mut Editor<'_>, id: InstructionId, context: &mut PassContext<'_>) -> PassResult<()> {
+    let place = Place::of(edit, id);
+    let operands = edit.operands(id).to_vec();
+    if edit.shape_of(id).as_tuple().is_none() {
+        let Some(&operand) = operands.first() else { return Ok(()) };
+        context.applied_at(place, format_args!("replaced by `{}`", edit.name_of(operand)));
+        edit.replace_all_uses(id, operand)?;
+    } else {
+        context.applied_at(place, format_args!("replaced by its {} operands", operands.len()));
+        for element in edit.users(id).to_vec() {
+            if let Some((_, index)) = tuple_element(edit, element)
+                && let Some(&operand) = operands.get(index)
+            {
+                edit.replace_all_uses(element, operand)?;
+                edit.remove_instruction(element);
+            }
+        }
+    }
+    edit.remove_with_dead_operands(id);
+    Ok(())
+}
