@@ -11,6 +11,8 @@ use crate::pass::{PassError, PassResult};
 pub(super) struct Devices {
     pub(super) replicas: i64,
     pub(super) partitions: i64,
+    /// The header doesn't say it, groups do.
+    pub(super) are_inferred: bool,
 }
 
 /// The largest number in the groups or pairs of a collective.
@@ -30,6 +32,18 @@ fn largest_member(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
         // The other forms name everyone from 0 on.
         Value::ReplicaGroups(groups) => groups.device_count().map(|count| count - 1),
         _ => None,
+    }
+}
+
+/// Why collectives without groups can't be told who takes part.
+pub(super) const EVERYONE_IS_UNKNOWN: &str =
+    "everyone takes part, but the header doesn't say how many that are";
+
+/// Whether a collective has no groups, which stands for everyone.
+pub(super) fn is_among_everyone(edit: &Editor<'_>, id: InstructionId) -> bool {
+    match edit.value_of(id, AttrKey::ReplicaGroups) {
+        Some(Value::ReplicaGroups(groups)) => groups.is_empty(),
+        _ => edit.instruction(id).opcode != Opcode::CollectivePermute,
     }
 }
 
@@ -63,6 +77,9 @@ pub(super) fn device_groups(
         GroupMode::CrossPartition => (devices.partitions, "partition"),
         _ => (devices.replicas, "replica"),
     };
+    if groups.is_empty() && devices.are_inferred {
+        return Err(fail(EVERYONE_IS_UNKNOWN.to_owned()));
+    }
     let groups = if groups.is_empty() { vec![(0..members).collect()] } else { groups };
     let mut sorted: Vec<i64> = groups.iter().flatten().copied().collect();
     sorted.sort_unstable();
@@ -72,7 +89,7 @@ pub(super) fn device_groups(
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(fail(format!("its groups name {what} {} twice", twice[0])));
     }
-    let Devices { replicas, partitions } = devices;
+    let Devices { replicas, partitions, .. } = devices;
     let mut result = Vec::new();
     for group in groups {
         match mode {
@@ -103,7 +120,7 @@ pub(super) fn device_pairs(
         Some(Value::IntLists(pairs)) => pairs.as_slice(),
         _ => &[],
     };
-    let Devices { replicas, partitions } = devices;
+    let Devices { replicas, partitions, .. } = devices;
     let is_across_replicas = mode == GroupMode::CrossReplica;
     let (members, others) = if is_across_replicas { (replicas, partitions) } else { (partitions, replicas) };
     let count = usize::try_from(others).unwrap_or(usize::MAX).saturating_mul(pairs.len());
@@ -136,7 +153,7 @@ impl Devices {
     /// nothing, and groups name more, as many are taken to be there as groups name.
     pub(super) fn of(edit: &Editor<'_>) -> Self {
         let header = &edit.header;
-        let mut named = Self { replicas: 1, partitions: 1 };
+        let mut named = Self { replicas: 1, partitions: 1, are_inferred: true };
         for &computation in edit.computations() {
             for id in edit.live_instructions(computation) {
                 let Some(largest) = largest_member(edit, id) else { continue };
@@ -151,10 +168,10 @@ impl Devices {
             }
         }
         let or_named = |given, named| if given == 1 { named } else { given };
-        Self {
-            replicas: or_named(header.replica_count, named.replicas),
-            partitions: or_named(header.num_partitions, named.partitions),
-        }
+        let replicas = or_named(header.replica_count, named.replicas);
+        let partitions = or_named(header.num_partitions, named.partitions);
+        let are_inferred = replicas != header.replica_count || partitions != header.num_partitions;
+        Self { replicas, partitions, are_inferred }
     }
 
     /// Whether all devices can be written down.
