@@ -7,6 +7,7 @@ mod opt;
 mod structure;
 mod test;
 mod tool;
+mod verify;
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -124,6 +125,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         program: Some("hlo-opt"),
         summary: Some("runs passes over HLO text and prints it"),
         run: Entry::Process(opt::run),
+    },
+    Subcommand {
+        name: "verify",
+        program: None,
+        summary: Some("checks that modules keep the rules of XLA's compiler"),
+        run: Entry::Process(verify::run),
     },
     Subcommand {
         name: "explain",

@@ -13,7 +13,7 @@ use super::Status::{Identity, Implemented, Unimplemented};
 use crate::options::{OptionInfo, OptionType};
 use crate::pass;
 use crate::passes::{
-    cleanup, collectives, control_flow, debugging, interface, kernels, legalize, stock, types,
+    cleanup, collectives, control_flow, debugging, interface, kernels, legalize, stock, tools, types,
 };
 
 /// Why most passes can't be run.
@@ -507,4 +507,8 @@ pub(super) static TOOLS: &[PassInfo] = &[
         families: &[ControlFlow], confidence: Certain, may_remove: &[], options: &[],
         meaning: Same, status: Implemented(|| Box::new(stock::conditional_to_select::ConditionalToSelect)),
         doc: "Makes conditionals without side effects in mapped computations selects." },
+    PassInfo { key: "verifier", class: "xla::HloVerifier", kind: Pass, origin: Tool,
+        families: &[Cleanup], confidence: Certain, may_remove: &[], options: tools::verifier::OPTIONS,
+        meaning: Same, status: Implemented(|| Box::new(tools::verifier::Verifier)),
+        doc: "Stops at a module that breaks a rule of the compiler." },
 ];
