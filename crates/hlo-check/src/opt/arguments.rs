@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use hlo_passes::PassContext;
 use hlo_passes::options::{PassRequest, parse_pass_list};
+use hlo_passes::pass::Resources;
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
 use hlo_text::diagnostic::did_you_mean;
@@ -90,8 +91,8 @@ impl Arguments {
     }
 
     /// What passes get beside the module.
-    pub(super) fn context(&self) -> PassContext<'static> {
-        PassContext { wants_remarks: self.remarks, ..PassContext::default() }
+    pub(super) fn context<'r>(&self, resources: &'r dyn Resources) -> PassContext<'r> {
+        PassContext { resources, wants_remarks: self.remarks, ..PassContext::default() }
     }
 
     /// Which passes run. A pass that is disabled doesn't, whatever else is said of it.

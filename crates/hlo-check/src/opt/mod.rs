@@ -46,10 +46,9 @@ impl Tool for OptTool {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
-        let scratch_dir = invocation.current_dir.join(&invocation.scratch_dir);
         let resources = FileResources {
             current_dir: &invocation.current_dir,
-            scratch_dir: &scratch_dir,
+            scratch_dir: &invocation.current_dir.join(&invocation.scratch_dir),
             environment: Environment::Given(&invocation.env),
         };
         let status = run(&invocation.args, &resources, read_stdin, &mut streams)
@@ -126,7 +125,6 @@ fn without_input(invocation: &Invocation) -> Invocation {
         env: invocation.env.clone(),
         diagnostics: invocation.diagnostics,
         scratch_dir: invocation.scratch_dir.clone(),
-        rerun: invocation.rerun.clone(),
     }
 }
 
@@ -148,11 +146,8 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let resources = FileResources {
-        current_dir: Path::new(""),
-        scratch_dir: Path::new(""),
-        environment: Environment::Process,
-    };
+    let here = Path::new("");
+    let resources = FileResources { current_dir: here, scratch_dir: here, environment: Environment::Process };
     let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,
@@ -210,8 +205,7 @@ fn run(
             return Ok(exit::PASS);
         }
     };
-    let current_dir = resources.current_dir;
-    let bytes = match read(&arguments.input, current_dir, read_stdin) {
+    let bytes = match read(&arguments.input, resources.current_dir, read_stdin) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(streams.err, "error: can't read {}: {error}", arguments.input_name())?;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::io;
 
+use hlo_passes::{PassContext, Pipeline};
 use hlo_passes::pipeline::NoObserver;
 use hlo_passes::verify::{BrokenModule, StopBefore, VerifyingObserver};
-use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::{Parsed, PrintOptions, Violation, parse_bytes, verify};
 
@@ -65,7 +65,7 @@ impl Unit<'_> {
             return Ok(exit::VERIFY);
         }
         let mut module = parsed.module;
-        let mut context = PassContext { resources, ..arguments.context() };
+        let mut context = arguments.context(resources);
         let mut observer = NoObserver;
         let ran = panics::guard(|| {
             if arguments.no_verify {
@@ -132,7 +132,7 @@ impl Unit<'_> {
         broken: &BrokenModule,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        resources: &dyn Resources,
+        resources: &FileResources<'_>,
     ) -> Option<String> {
         let (id, _) = broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
