@@ -14,7 +14,7 @@ use crate::panics;
 
 /// A list of passes as a word of a POSIX shell and of a RUN line.
 pub(super) fn quote(passes: &str) -> String {
-    if passes.contains(|c: char| !(c.is_ascii_alphanumeric() || "-_,.".contains(c))) {
+    if passes.contains(|c: char| !(c.is_ascii_alphanumeric() || "-_,./:=+@%".contains(c))) {
         format!("'{}'", passes.replace('\'', "'\\''"))
     } else {
         passes.to_owned()

@@ -9,11 +9,13 @@ mod listing;
 mod resources;
 mod split;
 mod unit;
+mod watch;
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use hlo_passes::Pipeline;
+use hlo_passes::pipeline::{NO_PASSES, driver_error};
 use hlo_passes::registry::{self, Status};
 
 use crate::cli::exit;
@@ -46,9 +48,10 @@ impl Tool for OptTool {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
+        let scratch_dir = invocation.current_dir.join(&invocation.scratch_dir);
         let resources = FileResources {
             current_dir: &invocation.current_dir,
-            scratch_dir: &invocation.current_dir.join(&invocation.scratch_dir),
+            scratch_dir: &scratch_dir,
             environment: Environment::Given(&invocation.env),
         };
         let status = run(&invocation.args, &resources, read_stdin, &mut streams)
@@ -146,8 +149,11 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let here = Path::new("");
-    let resources = FileResources { current_dir: here, scratch_dir: here, environment: Environment::Process };
+    let resources = FileResources {
+        current_dir: Path::new(""),
+        scratch_dir: Path::new(""),
+        environment: Environment::Process,
+    };
     let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,
@@ -198,13 +204,25 @@ fn run(
         writeln!(streams.err, "error: UNSUPPORTED: {option} needs XLA's own compiler")?;
         return Ok(exit::USAGE);
     }
-    let pipeline = match Pipeline::new(&arguments.selection()) {
+    let pipeline = if arguments.asks_for_nothing() {
+        Err(driver_error(NO_PASSES))
+    } else {
+        Pipeline::new(&arguments.selection())
+    };
+    let pipeline = match pipeline {
         Ok(pipeline) => pipeline,
         Err(error) => {
             complain::pipeline(&error, arguments.error_format, streams.err)?;
             return Ok(exit::PASS);
         }
     };
+    for (option, _) in &arguments.pass_options {
+        let reads =
+            |key| registry::find(key).is_some_and(|info| info.options.iter().any(|it| it.name == option));
+        if !pipeline.keys().any(reads) {
+            writeln!(streams.err, "note: no pass of the list reads the option `{option}`")?;
+        }
+    }
     let bytes = match read(&arguments.input, resources.current_dir, read_stdin) {
         Ok(bytes) => bytes,
         Err(error) => {

@@ -297,10 +297,11 @@ fn fixed_place(
         O::BitcastConvert if (result || operand(0)) && from.bits() != to.bits() => {
             "reinterpreting bits needs types of this size"
         }
-        O::Send | O::Recv => {
-            let context = *module.shape_of(id).as_tuple()?.get(1)?;
+        O::Send | O::Recv | O::CopyStart => {
+            let place = if opcode == O::CopyStart { 2 } else { 1 };
+            let context = *module.shape_of(id).as_tuple()?.get(place)?;
             let is_fixed = module.shape(context).element_type() == Some(from);
-            return is_fixed.then_some("the context of a transfer always has this type");
+            return is_fixed.then_some("the context of a transfer or copy always has this type");
         }
         _ => return None,
     };

@@ -4,7 +4,7 @@ use hlo_text::ir::{AttrKey, InstructionId, MAX_EXPANDED_DEVICES, Opcode, Replica
 
 use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
-use crate::pass::{PassError, PassResult};
+use crate::pass::{PassContext, PassError, PassResult};
 
 /// How many there are of each.
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +154,7 @@ impl Devices {
     pub(super) fn of(edit: &Editor<'_>) -> Self {
         let header = &edit.header;
         let mut named = Self { replicas: 1, partitions: 1, are_inferred: true };
+        let mut devices = 1;
         for &computation in edit.computations() {
             for id in edit.live_instructions(computation) {
                 let Some(largest) = largest_member(edit, id) else { continue };
@@ -162,16 +163,33 @@ impl Devices {
                         &mut named.replicas
                     }
                     Some(GroupMode::CrossPartition) => &mut named.partitions,
-                    Some(GroupMode::FlattenedIds) | None => continue,
+                    Some(GroupMode::FlattenedIds) => &mut devices,
+                    None => continue,
                 };
                 *count = largest.saturating_add(1).max(*count);
             }
+        }
+        // Modules with global device numbers are one program for many partitions.
+        if named.replicas == 1 && named.partitions == 1 && header.replica_count == 1 {
+            named.partitions = devices;
         }
         let or_named = |given, named| if given == 1 { named } else { given };
         let replicas = or_named(header.replica_count, named.replicas);
         let partitions = or_named(header.num_partitions, named.partitions);
         let are_inferred = replicas != header.replica_count || partitions != header.num_partitions;
         Self { replicas, partitions, are_inferred }
+    }
+
+    /// Says what the header doesn't.
+    pub(super) fn log_inferred(self, edit: &Editor<'_>, context: &mut PassContext<'_>) {
+        for (what, count, given) in [
+            ("replica_count", self.replicas, edit.header.replica_count),
+            ("num_partitions", self.partitions, edit.header.num_partitions),
+        ] {
+            if count != given {
+                context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
+            }
+        }
     }
 
     /// Whether all devices can be written down.

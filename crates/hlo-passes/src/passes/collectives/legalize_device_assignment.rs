@@ -76,14 +76,7 @@ struct Rewrite {
 impl Pass for LegalizeDeviceAssignment {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let devices = Devices::of(edit);
-        for (what, count, given) in [
-            ("replica_count", devices.replicas, edit.header.replica_count),
-            ("num_partitions", devices.partitions, edit.header.num_partitions),
-        ] {
-            if count != given {
-                context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
-            }
-        }
+        devices.log_inferred(edit, context);
         let mut collectives = Vec::new();
         let computations = edit.computations().to_vec();
         in_post_order_of_all(edit, &computations, |id| {
