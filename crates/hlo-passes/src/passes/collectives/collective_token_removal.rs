@@ -59,7 +59,10 @@ impl Pass for CollectiveTokenRemoval {
         for computation in edit.computations().to_vec() {
             // Readers first, so that what is removed has no readers left.
             for id in find(edit, computation, context).into_iter().rev() {
-                remove_token(edit, id, context)?;
+                // One that only made the number for others has gone with them.
+                if !edit.is_removed(id) {
+                    remove_token(edit, id, context)?;
+                }
             }
         }
         Ok(())
