@@ -12,6 +12,7 @@ mod passes;
 pub mod pipeline;
 pub mod registry;
 pub mod structure;
+pub mod verify;
 
 /// Maps and sets with a fixed hasher: the same in every run.
 pub(crate) type Map<K, V> = hashbrown::HashMap<K, V, foldhash::fast::FixedState>;

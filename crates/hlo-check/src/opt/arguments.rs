@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use hlo_passes::PassContext;
 use hlo_passes::options::{PassRequest, parse_pass_list};
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
 use hlo_text::diagnostic::did_you_mean;
-use hlo_text::{Dialect, ParseOptions, PrintOptions};
+use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions};
 
 /// The option, for calls inside this process only, that makes standard input a case of a split file: the case's
 /// first line, a colon and the name of the file.
@@ -64,6 +65,8 @@ pub(super) struct Arguments {
     pub(super) print: PrintOptions,
     pub(super) error_format: ErrorFormat,
     pub(super) warnings_are_errors: bool,
+    pub(super) no_verify: bool,
+    pub(super) verify: VerifyOptions,
     pub(super) remarks: bool,
     /// An option that only XLA's own program can honour.
     pub(super) needs_xla: Option<String>,
@@ -84,6 +87,11 @@ impl Arguments {
     /// What messages call the input.
     pub(super) fn input_name(&self) -> &str {
         if self.input == "-" { "<stdin>" } else { &self.input }
+    }
+
+    /// What passes get beside the module.
+    pub(super) fn context(&self) -> PassContext<'static> {
+        PassContext { wants_remarks: self.remarks, ..PassContext::default() }
     }
 
     /// Which passes run. A pass that is disabled doesn't, whatever else is said of it.
@@ -163,8 +171,22 @@ const OPTIONS: &[OptionRow] = &[
         Switch(|arguments, on| arguments.remarks = on),
         "says what passes did and didn't do, and why",
     ),
-    row("verify", Switch(|_, _| {}), ""),
-    row("no-verify", Switch(|_, _| {}), "runs no checks between passes"),
+    row("verify", Switch(|arguments, on| arguments.no_verify = !on), ""),
+    row(
+        "no-verify",
+        Switch(|arguments, on| arguments.no_verify = on),
+        "doesn't verify the module before and after passes",
+    ),
+    row(
+        "layout-sensitive",
+        Switch(|arguments, on| arguments.verify.layout_sensitive = on),
+        "verifies that layouts fit as well",
+    ),
+    row(
+        "allow-mixed-precision",
+        Switch(|arguments, on| arguments.verify.allow_mixed_precision = on),
+        "verifies without regard to widths of floating-point operands",
+    ),
     row("help", Switch(|arguments, _| arguments.action = Action::Help), "prints this"),
     row("h", Switch(|arguments, _| arguments.action = Action::Help), ""),
     row("version", Switch(|arguments, _| arguments.action = Action::Version), "prints the version"),

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use hlo_passes::pass::Remark;
 use hlo_passes::pipeline::PipelineError;
+use hlo_passes::verify::BrokenModule;
 use hlo_text::diagnostic::{Diagnostic, Label, Report, Source, severity_name};
 use serde_json::{Value, json};
 
@@ -67,6 +68,39 @@ pub(super) fn pipeline(error: &PipelineError, format: ErrorFormat, err: &mut dyn
     // XLA's status codes stand before messages about the command line.
     let status = if error.pass.is_none() { "INVALID_ARGUMENT: " } else { "" };
     writeln!(err, "error: {status}{error}")
+}
+
+/// Writes what is to be said of a module that a pass broke, beside the error: the instruction before and after, and
+/// what else is wrong.
+pub(super) fn broken(
+    broken: &BrokenModule,
+    before: Option<&str>,
+    format: ErrorFormat,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    if format.is_json() {
+        let others: Vec<Value> = broken
+            .violations
+            .iter()
+            .map(|it| json!({"code": it.code.as_str(), "message": it.message}))
+            .collect();
+        let after = broken.instruction.as_ref().map(|(_, text)| text);
+        let object = json!({
+            "severity": "note", "pass": broken.pass, "before": before, "after": after, "violations": others,
+        });
+        return writeln!(err, "{object}");
+    }
+    if let Some((_, after)) = &broken.instruction {
+        match before {
+            Some(before) => writeln!(err, "note: before {}: {before}", broken.pass)?,
+            None => writeln!(err, "note: before {}: there was no such instruction", broken.pass)?,
+        }
+        writeln!(err, "note: after {}: {after}", broken.pass)?;
+    }
+    for violation in broken.violations.iter().skip(1) {
+        writeln!(err, "note: also [{}] {}", violation.code.as_str(), violation.message)?;
+    }
+    Ok(())
 }
 
 /// Writes a remark.

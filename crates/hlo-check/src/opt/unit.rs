@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::io;
 
-use hlo_passes::pass::Resources;
 use hlo_passes::pipeline::NoObserver;
+use hlo_passes::verify::{BrokenModule, StopBefore, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
-use hlo_text::parse_bytes;
+use hlo_text::{Parsed, PrintOptions, Violation, parse_bytes, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
+use super::crash::Crash;
+use super::resources::FileResources;
 use super::{Streams, complain};
 use crate::cli::exit;
+use crate::panics;
 
 /// A text that holds one module.
 #[derive(Clone, Copy)]
@@ -29,7 +32,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        resources: &dyn Resources,
+        resources: &FileResources<'_>,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -58,10 +61,28 @@ impl Unit<'_> {
                 return Ok(exit::PARSE);
             }
         }
+        if !arguments.no_verify && self.report_violations(&parsed, arguments, streams)? {
+            return Ok(exit::VERIFY);
+        }
         let mut module = parsed.module;
-        let mut context =
-            PassContext { resources, wants_remarks: arguments.remarks, ..PassContext::default() };
-        let result = pipeline.run(&mut module, &mut context, &mut NoObserver);
+        let mut context = PassContext { resources, ..arguments.context() };
+        let mut observer = NoObserver;
+        let ran = panics::guard(|| {
+            if arguments.no_verify {
+                return (pipeline.run(&mut module, &mut context, &mut observer), None);
+            }
+            let mut verifying = VerifyingObserver::new(arguments.verify, &mut observer);
+            let result = pipeline.run(&mut module, &mut context, &mut verifying);
+            (result, verifying.broken)
+        });
+        let (result, broken) = match ran {
+            Ok(ran) => ran,
+            Err(message) => {
+                let crash = Crash { message, module: &module, context: &context, pipeline };
+                crash.report(arguments, self.bytes, resources, streams.err)?;
+                return Ok(exit::CRASH);
+            }
+        };
         for line in &context.log {
             writeln!(streams.err, "{line}")?;
         }
@@ -70,10 +91,55 @@ impl Unit<'_> {
         }
         if let Err(error) = result {
             complain::pipeline(&error, format, streams.err)?;
+            if let Some(broken) = broken {
+                let before = self.before_pass(&broken, arguments, pipeline, resources);
+                complain::broken(&broken, before.as_deref(), format, streams.err)?;
+            }
             return Ok(exit::PASS);
         }
         module.write_to(&mut *streams.out, &arguments.print)?;
         Ok(0)
+    }
+
+    /// Says which rules the input breaks; whether it can't be used.
+    fn report_violations(
+        self,
+        parsed: &Parsed,
+        arguments: &Arguments,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<bool> {
+        let mut violations = verify(&parsed.module, &arguments.verify);
+        violations.retain(Violation::is_error);
+        if violations.is_empty() {
+            return Ok(false);
+        }
+        let text = String::from_utf8_lossy(self.bytes);
+        let source = Source::new(self.name, &text).starting_at(self.first_line);
+        for violation in &violations {
+            let diagnostic = violation.diagnostic(&parsed.source_map);
+            complain::diagnostic(&diagnostic, source, arguments.error_format, streams)?;
+        }
+        if arguments.error_format == ErrorFormat::Human {
+            writeln!(streams.err, "note: --no-verify leaves out these checks")?;
+        }
+        Ok(true)
+    }
+
+    /// The instruction that a pass broke, as it was before that pass. Nothing is kept of the modules between passes:
+    /// the passes before it run once more.
+    fn before_pass(
+        self,
+        broken: &BrokenModule,
+        arguments: &Arguments,
+        pipeline: &Pipeline,
+        resources: &dyn Resources,
+    ) -> Option<String> {
+        let (id, _) = broken.instruction.as_ref()?;
+        let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
+        let mut context = PassContext { resources, ..PassContext::default() };
+        pipeline.run(&mut module, &mut context, &mut StopBefore(broken.index)).err()?;
+        let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
+        is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
     }
 }
 

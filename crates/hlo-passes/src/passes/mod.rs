@@ -9,4 +9,5 @@ pub(crate) mod kernels;
 pub(crate) mod legalize;
 pub(crate) mod stock;
 mod targets;
+pub(crate) mod tools;
 pub(crate) mod types;

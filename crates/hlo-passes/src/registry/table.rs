@@ -13,7 +13,7 @@ use super::Status::{Identity, Implemented, Unimplemented};
 use crate::options::{OptionInfo, OptionType};
 use crate::pass;
 use crate::passes::{
-    cleanup, collectives, control_flow, debugging, interface, kernels, legalize, stock, types,
+    cleanup, collectives, control_flow, debugging, interface, kernels, legalize, stock, tools, types,
 };
 
 /// Why most passes can't be run.
@@ -413,7 +413,7 @@ pub(super) static PASSES: &[PassInfo] = &[
         doc: "Slices before gathering." },
     PassInfo { key: "rewrite_scatter_partition", class: "xla::hilo::RewriteScatterPartition", kind: Expander, origin: Neuron,
         families: &[Collectives], confidence: Low, may_remove: &[Collective], options: &[],
-        meaning: Same, status: Unimplemented(NOT_WRITTEN),
+        meaning: SameAfter("zeros of either sign are the same"), status: Implemented(|| Box::new(collectives::rewrite_scatter_partition::RewriteScatterPartition)),
         doc: "Recognizes gathers spelt as scatters over devices." },
     PassInfo { key: "aws_neuron_rewrite_collective_permute", class: "xla::hilo::RewriteCollectivePermute", kind: Expander, origin: Neuron,
         families: &[Collectives], confidence: Ours, may_remove: &[], options: &[],
@@ -507,4 +507,8 @@ pub(super) static TOOLS: &[PassInfo] = &[
         families: &[ControlFlow], confidence: Certain, may_remove: &[], options: &[],
         meaning: Same, status: Implemented(|| Box::new(stock::conditional_to_select::ConditionalToSelect)),
         doc: "Makes conditionals without side effects in mapped computations selects." },
+    PassInfo { key: "verifier", class: "xla::HloVerifier", kind: Pass, origin: Tool,
+        families: &[Cleanup], confidence: Certain, may_remove: &[], options: tools::verifier::OPTIONS,
+        meaning: Same, status: Implemented(|| Box::new(tools::verifier::Verifier)),
+        doc: "Stops at a module that breaks a rule of the compiler." },
 ];

@@ -158,7 +158,7 @@ codes! {
     StartIndices "HLO1506" "the start indices of a dynamic slice or update don't fit";
     DynamicSliceSize "HLO1507" "a dynamic slice is larger than its operand";
     UpdateShape "HLO1508" "an update doesn't fit into what it updates";
-    Padding "HLO1509" "a padding doesn't fit its operand";
+    PaddingShape "HLO1509" "a padding doesn't fit its operand";
     Concatenation "HLO1510" "the operands can't be concatenated along the dimension";
     GatherDimensions "HLO1511" "the dimension numbers of a gather don't fit together";
     ScatterDimensions "HLO1512" "the dimension numbers of a scatter don't fit together";
@@ -188,7 +188,7 @@ codes! {
     MapSignature "HLO1710" "the computation of a map doesn't go with its operands";
     ReducerSignature "HLO1711" "a reduction's computation doesn't go with its operands";
     ReductionDimensions "HLO1712" "a reduction names a dimension out of range or twice";
-    Window "HLO1713" "a window doesn't fit what it goes over";
+    WindowShape "HLO1713" "a window doesn't fit what it goes over";
     SelectAndScatter "HLO1714" "the computations or source of a select-and-scatter don't fit";
     SortComparator "HLO1715" "the comparison of a sort doesn't go with its operands";
     SortDimension "HLO1716" "a sort names a dimension that doesn't exist";

@@ -148,7 +148,7 @@ explanations! {
     UpdateShape "HLO1508" text
         "What `dynamic-update-slice` writes has the rank and element type of what it writes into, and fits \
          into it.";
-    Padding "HLO1509" text
+    PaddingShape "HLO1509" text
         "`padding` has an entry for each dimension; what is put between elements is not negative, and neither \
          is the size that results. The padding value is a scalar of the operand's type.";
     Concatenation "HLO1510" text
@@ -228,7 +228,7 @@ explanations! {
          operands' types, and gives the values so far.";
     ReductionDimensions "HLO1712" text
         "`dimensions` of a reduce names dimensions of the inputs, none twice.";
-    Window "HLO1713" text
+    WindowShape "HLO1713" text
         "A window has a size, stride and dilations of at least 1 for each dimension it goes over.";
     SelectAndScatter "HLO1714" text
         "`select` compares two elements, `scatter` adds them up, and the source has an element for each \

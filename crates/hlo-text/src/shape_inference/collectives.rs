@@ -66,11 +66,21 @@ fn dimension_along(rule: &Rule<'_>, index: usize, along: usize) -> ShapeResult<D
     Ok(dimension(array, along))
 }
 
+/// Whether an operand is one that Neuron's front ends add to order collectives: a scalar after the first operand,
+/// which goes through as it is. XLA has no such thing.
+fn is_ordering(rule: &Rule<'_>, index: usize) -> ShapeResult<bool> {
+    Ok(index > 0 && rule.array(index)?.rank() == 0)
+}
+
 fn gathered(rule: &Rule<'_>, stated: Option<ShapeId>) -> ShapeResult<Inferred> {
     let along = along(rule)?;
     let count = shard_count(rule, stated, true, along)?;
     let mut arrays = Vec::with_capacity(rule.operand_count());
     for index in 0..rule.operand_count() {
+        if is_ordering(rule, index)? {
+            arrays.push(rule.array(index)?.clone());
+            continue;
+        }
         let dim = dimension_along(rule, index, along)?;
         let size = if dim.is_unbounded() { Some(dim.size) } else { dim.size.checked_mul(count) };
         let Some(size) = size else {
@@ -113,6 +123,10 @@ pub(super) fn reduce_scatter(rule: &Rule<'_>) -> ShapeResult<Inferred> {
     let count = shard_count(rule, rule.stated, false, along)?;
     let mut arrays = Vec::with_capacity(rule.operand_count());
     for index in 0..rule.operand_count() {
+        if is_ordering(rule, index)? {
+            arrays.push(rule.array(index)?.clone());
+            continue;
+        }
         let dim = dimension_along(rule, index, along)?;
         if dim.size.checked_rem(count) != Some(0) {
             let message =

@@ -164,7 +164,7 @@ fn rule_of(opcode: Opcode) -> Code {
         O::Slice => Code::SliceBounds,
         O::DynamicSlice => Code::DynamicSliceSize,
         O::DynamicUpdateSlice => Code::UpdateShape,
-        O::Pad => Code::Padding,
+        O::Pad => Code::PaddingShape,
         O::Concatenate => Code::Concatenation,
         O::Gather => Code::GatherDimensions,
         O::Scatter => Code::ScatterDimensions,

@@ -28,7 +28,7 @@ pub(super) fn window_result(
     window: &Window,
     element_type: ElementType,
 ) -> ShapeResult<ArrayShape> {
-    let wrong = |message: String| Err(ShapeError::attribute(AttrKey::Window, message).by(Code::Window));
+    let wrong = |message: String| Err(ShapeError::attribute(AttrKey::Window, message).by(Code::WindowShape));
     if window.dimensions.len() != base.len() {
         return wrong(format!(
             "the window has {} dimensions, but goes over {}",

@@ -122,9 +122,8 @@ impl Verifier<'_> {
                         }
                     }
                     O::Tuple if module.is_root(user) => {
-                        if self.uses.callers(module.instruction(user).parent).is_body {
-                            writers.push(user);
-                        }
+                        let is_body = self.uses.callers(module.instruction(user).parent).is_body;
+                        writers.extend(is_body.then_some(user));
                     }
                     O::Tuple => {
                         for (index, _) in

@@ -96,8 +96,13 @@ impl Verifier<'_> {
         else {
             return Ok(());
         };
-        self.check_arguments(id, body, module.operands(id), Code::WhileSignature)?;
-        self.check_arguments(id, condition, module.operands(id), Code::WhileSignature)?;
+        let init = module.operands(id);
+        self.check_arguments(id, body, init, Code::WhileSignature).map_err(|violation| {
+            let given = init.first().map_or(String::new(), |&init| self.text_of(init));
+            let result = self.text(self.result_of(body));
+            violation.label(format!("starts from {given}; its body gives {result}"))
+        })?;
+        self.check_arguments(id, condition, init, Code::WhileSignature)?;
         let predicate = self.result_of(condition);
         let is_pred = module
             .shape(predicate)

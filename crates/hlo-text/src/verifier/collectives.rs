@@ -71,7 +71,7 @@ impl Verifier<'_> {
         let count = whole / part + i64::from(whole % part != 0);
         let Some(size) = self.group_size(id, mode) else { return Ok(()) };
         if size == 1 || size == count {
-            return Ok(());
+            return self.check_ordering_operands(id, operands);
         }
         let message = format!(
             "{} `{}` changes dimension {along} from {from} to {to}, a factor of {count}, but its groups have {size} members",
@@ -79,6 +79,21 @@ impl Verifier<'_> {
             self.name(id)
         );
         Err(self.wrong(Code::ShardCount, id, message))
+    }
+
+    /// Neuron's front ends order collectives by scalars that go through them.
+    fn check_ordering_operands(&self, id: InstructionId, operands: &[InstructionId]) -> Check {
+        let is_scalar = |&&operand: &&InstructionId| {
+            self.module.shape_of(operand).as_array().is_some_and(|array| array.rank() == 0)
+        };
+        let Some(&scalar) = operands.iter().skip(1).find(is_scalar) else { return Ok(()) };
+        let message = format!(
+            "{} `{}` takes the scalar `{}`, which has no dimension to work along; XLA refuses that, Neuron takes it",
+            self.opcode(id),
+            self.name(id),
+            self.name(scalar)
+        );
+        Err(self.wrong(Code::CollectiveDimension, id, message).also(scalar, "the scalar").warning())
     }
 
     fn check_all_to_all(&self, id: InstructionId) -> Check {

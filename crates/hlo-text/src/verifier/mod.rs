@@ -88,6 +88,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Vec<Violation> {
         starts: HashMap::with_hasher(HASHER),
     };
     verifier.run();
+    verifier.found.truncate(options.max_violations);
     verifier.found
 }
 
@@ -136,7 +137,6 @@ impl Verifier<'_> {
         self.check_channels();
         self.check_all_reduce_layouts();
         self.check_entry();
-        self.found.truncate(self.options.max_violations);
     }
 
     fn is_full(&self) -> bool {

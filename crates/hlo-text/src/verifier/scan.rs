@@ -72,7 +72,7 @@ impl Verifier<'_> {
         } else {
             whole(0, results[0], "result")?.dimensions[along]
         };
-        for index in 0..inputs {
+        for (index, &parameter) in parameters.iter().enumerate().take(inputs) {
             let shape = operand_shape(index);
             let array = whole(index, shape, "operand")?;
             if array.dimensions[along] != length {
@@ -81,7 +81,7 @@ impl Verifier<'_> {
                     self.text(shape)
                 ));
             }
-            let parameter = self.shape_id(parameters[index]);
+            let parameter = self.shape_id(parameter);
             if !self.is_slice(parameter, array, along, how) {
                 return wrong(format!(
                     "parameter {index} of its computation is {}, but operand {index} is {}",

@@ -117,6 +117,11 @@ impl Verifier<'_> {
             O::Scan => self.note(self.check_scan(id)),
             O::Constant => self.note(self.check_constant(id)),
             _ => {
+                // Groups first: how shapes change depends on them. So XLA does with comparisons.
+                self.note(if opcode == O::Sort { self.check_sort(id) } else { self.check_collective(id) });
+                if self.found.len() > before {
+                    return;
+                }
                 let mut operands = std::mem::take(&mut self.operand_shapes);
                 operands.clear();
                 operands.extend(module.operands(id).iter().map(|&id| module.instruction(id).shape));
@@ -130,21 +135,11 @@ impl Verifier<'_> {
         }
         let more = match opcode {
             O::Map | O::Reduce | O::ReduceWindow => self.check_applied_types(id),
-            O::Sort => self.check_sort(id),
             O::ScaledDot => self.check_scales(id),
             O::Rng => self.check_rng(id),
             O::AddDependency => self.check_token(id, 1),
             O::Infeed => self.check_token(id, 0),
             O::Outfeed => self.check_token(id, 1).and_then(|()| self.check_outfeed(id)),
-            O::AllGather
-            | O::AllGatherStart
-            | O::AllReduce
-            | O::AllReduceStart
-            | O::ReduceScatter
-            | O::AllToAll
-            | O::RaggedAllToAll
-            | O::CollectivePermute
-            | O::CollectivePermuteStart => self.check_collective(id),
             _ => Ok(()),
         };
         self.note(more);

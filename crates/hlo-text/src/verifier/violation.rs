@@ -1,6 +1,6 @@
 //! A broken rule, as data.
 
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::ir::{ComputationId, InstructionId, Module};
 use crate::parser::SourceMap;
 
@@ -9,6 +9,8 @@ use crate::parser::SourceMap;
 pub struct Violation {
     /// The rule.
     pub code: Code,
+    /// A warning is of something that XLA refuses and other compilers take.
+    pub severity: Severity,
     /// One sentence, with both sides where two things don't agree.
     pub message: String,
     /// The instruction that breaks it; `None` if it is one about a computation or the module.
@@ -27,6 +29,7 @@ impl Violation {
     pub(super) fn of_module(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
+            severity: Severity::Error,
             message: message.into(),
             instruction: None,
             computation: None,
@@ -60,18 +63,27 @@ impl Violation {
         Self { help: Some(text.into()), ..self }
     }
 
+    pub(super) fn warning(self) -> Self {
+        Self { severity: Severity::Warning, ..self }
+    }
+
+    /// Whether the module can't be used as it is.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// The violation as a diagnostic about the text that `source_map` belongs to. What has no place in it, such as
     /// instructions that a pass has made, is at the start of the text.
     pub fn diagnostic(&self, source_map: &SourceMap) -> Diagnostic {
         let place = self.instruction.and_then(|id| source_map.instruction(id));
-        let mut diagnostic =
-            Diagnostic::new(self.code, place.unwrap_or(Span::default()), self.message.clone())
-                .label(self.label.clone());
+        let mut diagnostic = Diagnostic::new(self.code, place.unwrap_or_default(), self.message.clone())
+            .label(self.label.clone());
         for (id, text) in &self.related {
             if let Some(span) = source_map.instruction(*id) {
                 diagnostic = diagnostic.also(span, text.clone());
             }
         }
+        diagnostic.severity = self.severity;
         diagnostic.help = self.help.clone();
         diagnostic
     }

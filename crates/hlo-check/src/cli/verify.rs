@@ -1,0 +1,108 @@
+//! `hlo-check verify FILE...`: reads modules and says which rules of the verifier they break.
+
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use hlo_text::diagnostic::{Diagnostic, Report, Severity, Source};
+use hlo_text::{ParseOptions, VerifyOptions, parse_bytes, verify};
+
+use super::exit;
+
+const USAGE: &str = "[--layout-sensitive] [--allow-mixed-precision] [--strict] [--short] FILE...
+
+Reads modules and says which rules of XLA's verifier they break; `-` is standard input.
+
+  --layout-sensitive       layouts must fit as well
+  --allow-mixed-precision  operands may be floating-point numbers of different widths
+  --strict                 reads only what XLA reads
+  --short                  one line for each fault
+
+Exit status: 0 all are valid, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module.";
+
+/// Checks files.
+pub(super) fn run(command: &str, args: Vec<String>) -> ExitCode {
+    let mut files = Vec::new();
+    let (mut parse, mut rules, mut short) = (ParseOptions::default(), VerifyOptions::default(), false);
+    for arg in args {
+        match arg.as_str() {
+            "--layout-sensitive" => rules.layout_sensitive = true,
+            "--allow-mixed-precision" => rules.allow_mixed_precision = true,
+            "--strict" => parse.dialect = hlo_text::Dialect::Strict,
+            "--short" => short = true,
+            "--help" | "-h" => {
+                println!("usage: {command} {USAGE}");
+                return ExitCode::SUCCESS;
+            }
+            option if option.starts_with('-') && option != "-" => {
+                eprintln!("error: there is no option `{option}`\nusage: {command} {USAGE}");
+                return ExitCode::from(exit::USAGE);
+            }
+            _ => files.push(arg),
+        }
+    }
+    if files.is_empty() {
+        eprintln!("usage: {command} {USAGE}");
+        return ExitCode::from(exit::USAGE);
+    }
+    let mut status = 0;
+    let mut out = io::stdout().lock();
+    for file in &files {
+        let own = match read(file) {
+            Ok(bytes) => {
+                let name = if file == "-" { "<stdin>" } else { file };
+                match check(name, &bytes, &parse, &rules, short, &mut out) {
+                    Ok(own) => own,
+                    // Nobody reads on: that is their choice, not a fault.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+                    Err(error) => {
+                        eprintln!("error: {error}");
+                        return ExitCode::from(exit::USAGE);
+                    }
+                }
+            }
+            Err(error) => {
+                eprintln!("error: can't read {file}: {error}");
+                exit::USAGE
+            }
+        };
+        if status == 0 {
+            status = own;
+        }
+    }
+    ExitCode::from(status)
+}
+
+fn read(file: &str) -> io::Result<Vec<u8>> {
+    if file != "-" {
+        return std::fs::read(file);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes what is to be said of a file; the exit status for it.
+fn check(
+    name: &str,
+    bytes: &[u8],
+    parse: &ParseOptions,
+    rules: &VerifyOptions,
+    short: bool,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    let (diagnostics, text, fault): (Vec<Diagnostic>, _, u8) = match parse_bytes(bytes, parse) {
+        Ok(parsed) => {
+            let violations = verify(&parsed.module, rules).into_iter();
+            let found = violations.map(|violation| violation.diagnostic(&parsed.source_map));
+            (found.collect(), String::from_utf8_lossy(bytes), exit::VERIFY)
+        }
+        Err(rejected) => (rejected.diagnostics, rejected.text, exit::PARSE),
+    };
+    for diagnostic in &diagnostics {
+        let report = Report::new(diagnostic, Source::new(name, &text));
+        let text = if short { report.render_short() } else { report.render(false) };
+        out.write_all(text.as_bytes())?;
+    }
+    let is_bad = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    Ok(if is_bad { fault } else { 0 })
+}

@@ -1,0 +1,73 @@
+//! Checks between passes: whether each pass leaves a valid module.
+
+use hlo_text::diagnostic::Code;
+use hlo_text::ir::InstructionId;
+use hlo_text::{Module, PrintOptions, VerifyOptions, Violation, verify};
+
+use crate::pass::{PassError, PassResult, Place};
+use crate::pipeline::{Observer, PassOutcome};
+use crate::registry::PassInfo;
+
+/// What is wrong with a module after a pass.
+#[derive(Clone, Debug)]
+pub struct BrokenModule {
+    /// Place of the pass in the list.
+    pub index: usize,
+    /// The pass.
+    pub pass: &'static str,
+    /// Every rule that is broken.
+    pub violations: Vec<Violation>,
+    /// The first instruction that breaks one, and its text after the pass. [`Module::print_instruction`] of the same
+    /// id in the module before the pass tells what it was.
+    pub instruction: Option<(InstructionId, String)>,
+}
+
+/// Verifies the module after every pass that changes it, and passes everything on to another observer.
+pub struct VerifyingObserver<'o> {
+    options: VerifyOptions,
+    inner: &'o mut dyn Observer,
+    /// What was found, if the pipeline stopped for that.
+    pub broken: Option<BrokenModule>,
+}
+
+impl<'o> VerifyingObserver<'o> {
+    /// Verifies as `options` say.
+    pub fn new(options: VerifyOptions, inner: &'o mut dyn Observer) -> Self {
+        Self { options, inner, broken: None }
+    }
+}
+
+impl Observer for VerifyingObserver<'_> {
+    fn before_pass(&mut self, index: usize, info: &'static PassInfo, module: &Module) -> PassResult<()> {
+        self.inner.before_pass(index, info, module)
+    }
+
+    fn after_pass(&mut self, index: usize, outcome: &PassOutcome, module: &Module) -> PassResult<()> {
+        self.inner.after_pass(index, outcome, module)?;
+        if !outcome.changed {
+            return Ok(());
+        }
+        let mut violations = verify(module, &self.options);
+        violations.retain(Violation::is_error);
+        let Some(first) = violations.first() else { return Ok(()) };
+        let mut error = PassError::new(format!("the pass left an invalid module: {}", first.message))
+            .code(Code::as_str(first.code));
+        error.place = first.instruction.map(|id| Place::of(module, id));
+        let shown = |id| (id, module.print_instruction(id, &PrintOptions::default()));
+        // What refers to something that is gone can't be printed.
+        let printable = first.code != Code::RemovedReference;
+        let instruction = first.instruction.filter(|_| printable).map(shown);
+        self.broken = Some(BrokenModule { index, pass: outcome.info.key, violations, instruction });
+        Err(error)
+    }
+}
+
+/// Stops a pipeline before a pass: brings back the module that the pass was given.
+#[derive(Clone, Copy, Debug)]
+pub struct StopBefore(pub usize);
+
+impl Observer for StopBefore {
+    fn before_pass(&mut self, index: usize, _info: &'static PassInfo, _module: &Module) -> PassResult<()> {
+        if index < self.0 { Ok(()) } else { Err(PassError::new("stopped")) }
+    }
+}
