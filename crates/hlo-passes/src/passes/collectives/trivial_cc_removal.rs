@@ -57,6 +57,10 @@ pub(crate) struct TrivialCcRemoval;
 impl Pass for TrivialCcRemoval {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         for computation in edit.computations().to_vec() {
+            // What runs asynchronously is one instruction and can't be none.
+            if edit.is_async_computation(computation) {
+                continue;
+            }
             for id in edit.post_order(computation) {
                 if edit.is_removed(id) {
                     continue;
