@@ -196,6 +196,11 @@ impl<'m> Editor<'m> {
         self.fusion_of(id).is_some()
     }
 
+    /// Whether the computation is what an `async-start` starts: one instruction and its parameters, and so it must stay.
+    pub fn is_async_computation(&self, id: ComputationId) -> bool {
+        self.callers(id).iter().any(|&caller| self.instruction(caller).opcode == Opcode::AsyncStart)
+    }
+
     /// Whether the instruction has no users and is not the root.
     pub fn is_dead(&self, id: InstructionId) -> bool {
         self.users(id).is_empty() && !self.is_root(id)

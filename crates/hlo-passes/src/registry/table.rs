@@ -128,7 +128,7 @@ pub(super) static PASSES: &[PassInfo] = &[
         meaning: Same, status: Implemented(|| Box::new(debugging::metadata_naming::MetadataNaming)),
         doc: "Gives every instruction of the entry a deterministic op_name." },
     PassInfo { key: "hilo-conditional-to-select", class: "xla::HiloConditionalToSelect", kind: Pass, origin: Neuron,
-        families: &[ControlFlow], confidence: High, may_remove: &[], options: &[control_flow::hilo_conditional_to_select::FORCE_LOOPS],
+        families: &[ControlFlow], confidence: High, may_remove: &[], options: control_flow::hilo_conditional_to_select::OPTIONS,
         meaning: Same, status: Implemented(|| Box::new(control_flow::hilo_conditional_to_select::HiloConditionalToSelect)),
         doc: "Inlines both branches of conditionals without side effects and selects between their results." },
     PassInfo { key: "io-layout-normalization", class: "xla::IOLayoutNormalization", kind: Pass, origin: Neuron,
