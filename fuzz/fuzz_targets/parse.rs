@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Err(errors) = parse_module(text, &options) {
             assert!(!errors.is_empty(), "a rejected text has an error");
             for error in &errors {
-                let _ = Report::new(error, Source { name: "fuzz", text }).render(false);
+                let _ = Report::new(error, Source::new("fuzz", text)).render(false);
             }
         }
     }

@@ -8,13 +8,23 @@ pub mod filecheck;
 pub mod input;
 pub mod lit;
 pub mod opt;
+mod panics;
 pub mod tool;
 
 /// What tests run on: the tools of this process.
 pub fn host() -> lit::Host {
     lit::Host {
         suffixes: vec![".hlo".to_owned()],
-        tools: vec![Arc::new(filecheck::FileCheckTool), Arc::new(opt::OptTool)],
-        features: opt::features().collect(),
+        tools: vec![Arc::new(filecheck::FileCheckTool), Arc::new(opt::OptTool), Arc::new(cli::CheckTool)],
+        features: opt::features().chain(oracle_feature()).collect(),
     }
+}
+
+/// The variable that names a Python with XLA in it (`jaxlib`), for tests that compare with it.
+pub const ORACLE_VARIABLE: &str = "HLO_ORACLE";
+
+/// `oracle`, if there is one.
+fn oracle_feature() -> Option<String> {
+    let program = std::env::var_os(ORACLE_VARIABLE)?;
+    std::path::Path::new(&program).is_file().then(|| "oracle".to_owned())
 }

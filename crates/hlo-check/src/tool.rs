@@ -3,7 +3,7 @@
 //! `lit` knows programs only through [`Tool`], `filecheck` and `hlo-opt` know nothing of `lit`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How a tool words its diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,16 @@ pub struct Invocation {
     pub env: BTreeMap<String, String>,
     /// How failures are worded.
     pub diagnostics: DiagnosticStyle,
+    /// The folder for files that nobody asked for by name, such as reproducers of crashes; empty for the current one.
+    pub scratch_dir: PathBuf,
+    /// A command that repeats this call, for people to copy; empty if the caller has none to offer.
+    pub rerun: String,
+}
+
+/// A tool that looks tests over.
+pub trait Reviewer {
+    /// What is to be said about the test, in the order of its text.
+    fn review(&self, review: &Review<'_>) -> Vec<Finding>;
 }
 
 /// What a finished call left behind.
@@ -41,6 +51,37 @@ pub struct Output {
     pub status: i32,
     /// The program panicked or died by a signal; `not --crash` asks for this.
     pub crashed: bool,
+}
+
+/// Something in a test that probably means something else than it seems to. It leaves the verdict alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Name of the lint; `LINT-OFF(name)` turns it off.
+    pub code: &'static str,
+    /// Line in the test, from 1.
+    pub line: usize,
+    /// Column of bytes, from 1.
+    pub column: usize,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// What to do about it, in one line.
+    pub help: String,
+    /// All of it as people read it, with the lines around.
+    pub rendered: String,
+}
+
+/// A test whose RUN lines have been run, for tools to look over.
+#[derive(Clone, Copy, Debug)]
+pub struct Review<'r> {
+    /// The test file.
+    pub path: &'r Path,
+    /// What messages call it.
+    pub name: &'r str,
+    /// Its bytes.
+    pub text: &'r [u8],
+    /// The calls of the tool in the RUN lines: those made, and those that stand in lines that were not reached.
+    /// Standard input is left out.
+    pub calls: &'r [Invocation],
 }
 
 /// A program that runs in this process.
@@ -84,6 +125,17 @@ pub trait Tool: Send + Sync {
     /// and the call is not made. `None` (the default) means it can.
     fn unsupported(&self, invocation: &Invocation) -> Option<String> {
         let _ = invocation;
+        None
+    }
+
+    /// The words that call it from a shell, if its name alone doesn't (`hlo-check opt` for `hlo-opt`).
+    fn shell_words(&self) -> &'static str {
+        self.name()
+    }
+
+    /// Looks a test over that has been run, whether or not it calls this tool. `None` (the default): this tool never
+    /// does, so that nobody needs to keep its calls.
+    fn reviewer(&self) -> Option<&dyn Reviewer> {
         None
     }
 }

@@ -338,6 +338,16 @@ fn time_limits() {
     assert_eq!(run.status, 1);
 }
 
+#[test]
+fn long_tests_are_mentioned_while_they_run() {
+    let suite = Suite::new(&[("a.t", "RUN: true\nRUN: nap 2500"), ("b.t", PASS)]);
+    let run = suite.run(&["--heartbeat=1", "-j2", "--order=lexical"]);
+    assert_eq!(run.status, 0);
+    assert!(run.err.contains("lit: note: still running after 1 s: s :: a.t, line 2\n"), "{}", run.err);
+    assert!(!run.err.contains("b.t"), "{}", run.err);
+    assert_eq!(suite.run(&["--heartbeat=0"]).err, "");
+}
+
 #[cfg(unix)]
 #[test]
 fn time_limit_ends_programs() {

@@ -11,6 +11,13 @@ use crate::analysis::PostOrder;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleHash(pub [u64; 2]);
 
+impl std::fmt::Display for ModuleHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [high, low] = self.0;
+        write!(f, "{high:016x}{low:016x}")
+    }
+}
+
 /// Feeds two hashers at once.
 pub(crate) struct Twin(pub(crate) [foldhash::fast::FoldHasher<'static>; 2]);
 

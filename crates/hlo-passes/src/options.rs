@@ -140,6 +140,27 @@ pub struct PassRequest {
     pub options: Vec<(String, String)>,
 }
 
+impl std::fmt::Display for PassRequest {
+    /// As [`parse_pass_list`] reads it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.key)?;
+        if self.options.is_empty() {
+            return Ok(());
+        }
+        for (index, (name, value)) in self.options.iter().enumerate() {
+            f.write_str(if index == 0 { "{" } else { " " })?;
+            let plain = !value.is_empty()
+                && !value.contains(|c: char| c.is_whitespace() || matches!(c, '{' | '}' | '"' | '\\'));
+            if plain {
+                write!(f, "{name}={value}")?;
+            } else {
+                write!(f, "{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))?;
+            }
+        }
+        f.write_str("}")
+    }
+}
+
 /// Splits a list such as `dce,inline-weights{dir=weights seed=3 targets=a,b}`: commas between passes, blanks between
 /// options; values with blanks or braces stand in double quotes, where `\` takes the next character as it is.
 /// Empty entries are skipped.
@@ -250,6 +271,17 @@ mod tests {
         ];
         assert_eq!(given, expected.map(|(key, options)| (key.to_owned(), options)));
         assert!(requests("").is_empty());
+    }
+
+    #[test]
+    fn lists_are_written_as_they_are_read() {
+        for text in
+            ["a", "a{b=c}", "a{b=true},c", "a{b=\"x y\" c=\"}\" d=\"\"},e{f=\"\\\"\\\\\"}", "a{t=x,y z=1}"]
+        {
+            let list = parse_pass_list(text).expect("a list");
+            let written: Vec<String> = list.iter().map(PassRequest::to_string).collect();
+            assert_eq!(written.join(","), text);
+        }
     }
 
     #[test]

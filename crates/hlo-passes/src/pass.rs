@@ -199,6 +199,10 @@ pub struct PassContext<'r> {
     pub rewrites: u64,
     /// The pass that runs; set by the pipeline.
     pub pass: &'static str,
+    /// Its place in the list; set by the pipeline.
+    pub index: usize,
+    /// The instruction it was last known to work on: what to name when it panics.
+    pub current: Option<InstructionId>,
     /// Its options; set by the pipeline.
     pub options: OptionValues,
 }
@@ -214,6 +218,8 @@ impl Default for PassContext<'_> {
             log: Vec::new(),
             rewrites: 0,
             pass: "",
+            index: 0,
+            current: None,
             options: OptionValues::default(),
         }
     }
@@ -224,6 +230,7 @@ impl PassContext<'_> {
     /// ask; when the fuel is spent the answer is no.
     pub fn may_rewrite(&mut self, module: &Module, instruction: InstructionId) -> bool {
         let pass = self.pass;
+        self.current = Some(instruction);
         if !self.fuel.take(pass) {
             self.missed(module, instruction, "out of fuel");
             return false;
@@ -321,6 +328,7 @@ pub(crate) fn expand_matches(
         edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
     let mut found = Vec::new();
     in_post_order_of_all(edit, &computations, |instruction| {
+        context.current = Some(instruction);
         if matches(edit, instruction, context) {
             found.push(instruction);
         }

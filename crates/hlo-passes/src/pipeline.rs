@@ -58,6 +58,8 @@ impl Observer for NoObserver {}
 
 struct Step {
     info: &'static PassInfo,
+    /// As it was asked for.
+    request: PassRequest,
     pass: Box<dyn Pass>,
     options: OptionValues,
 }
@@ -116,9 +118,26 @@ impl Pipeline {
                 }
             };
             let options = OptionValues::resolve(info.options, &request.options).map_err(failed)?;
-            pipeline.steps.push(Step { info, pass, options });
+            pipeline.steps.push(Step { info, request: request.clone(), pass, options });
         }
         Ok(pipeline)
+    }
+
+    /// A pipeline of passes that need not be in the registry, with the defaults of their options.
+    pub fn of_passes(passes: impl IntoIterator<Item = (&'static PassInfo, Box<dyn Pass>)>) -> Self {
+        let step = |(info, pass): (&'static PassInfo, _)| {
+            // Defaults are values of their own types.
+            let options = OptionValues::resolve(info.options, &[]).unwrap_or_default();
+            let request = PassRequest { key: info.key.to_owned(), options: Vec::new() };
+            Step { info, request, pass, options }
+        };
+        Self { steps: passes.into_iter().map(step).collect(), skipped: Vec::new() }
+    }
+
+    /// The passes at these places, as `--passes` takes them; what lies beyond the end is left out.
+    pub fn list(&self, places: std::ops::Range<usize>) -> String {
+        let steps = self.steps.iter().take(places.end).skip(places.start);
+        steps.map(|step| step.request.to_string()).collect::<Vec<_>>().join(",")
     }
 
     /// The keys that run, in order.
@@ -136,6 +155,20 @@ impl Pipeline {
         context: &mut PassContext<'_>,
         observer: &mut dyn Observer,
     ) -> Result<bool, PipelineError> {
+        self.run_first(usize::MAX, module, context, observer)
+    }
+
+    /// Runs the first `count` passes, like [`Pipeline::run`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::run`].
+    pub fn run_first(
+        &self,
+        count: usize,
+        module: &mut Module,
+        context: &mut PassContext<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, PipelineError> {
         for key in &self.skipped {
             context.log.push(format!("Skipping pass: {key}"));
         }
@@ -143,10 +176,12 @@ impl Pipeline {
         let mut editor = Editor::new(module);
         let first = (!self.steps.is_empty()).then(|| hasher.hash(&editor));
         let mut before = first;
-        for (index, step) in self.steps.iter().enumerate() {
+        for (index, step) in self.steps.iter().enumerate().take(count) {
             let failed = |error| PipelineError { pass: Some((index, step.info.key)), error };
             observer.before_pass(index, step.info, &editor).map_err(failed)?;
             context.pass = step.info.key;
+            context.index = index;
+            context.current = None;
             context.options = step.options.clone();
             editor.reset_counts();
             let result = step.pass.run(&mut editor, context);

@@ -61,13 +61,3 @@ impl Observer for VerifyingObserver<'_> {
         Err(error)
     }
 }
-
-/// Stops a pipeline before a pass: brings back the module that the pass was given.
-#[derive(Clone, Copy, Debug)]
-pub struct StopBefore(pub usize);
-
-impl Observer for StopBefore {
-    fn before_pass(&mut self, index: usize, _info: &'static PassInfo, _module: &Module) -> PassResult<()> {
-        if index < self.0 { Ok(()) } else { Err(PassError::new("stopped")) }
-    }
-}

@@ -1,26 +1,17 @@
 //! `hlo-check explain CODE|KEY`.
 
-use std::io::{self, Write};
-use std::process::ExitCode;
+use std::io;
 
-use super::exit;
+use super::{Streams, exit};
 
 /// Explains a diagnostic code or a pass.
-pub(super) fn run(command: &str, args: Vec<String>) -> ExitCode {
-    let [topic] = &args[..] else {
-        eprintln!(
+pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
+    let [topic] = args else {
+        writeln!(
+            streams.err,
             "usage: {command} CODE|PASS\n\nCODE is a diagnostic's, HLO0001 and so on; `all` explains every one."
-        );
-        return ExitCode::from(exit::USAGE);
+        )?;
+        return Ok(exit::USAGE);
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let status = crate::explain::run(topic, &mut out, &mut io::stderr());
-    match status.and_then(|status| out.flush().map(|()| status)) {
-        Ok(status) => ExitCode::from(status),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(exit::USAGE)
-        }
-    }
+    crate::explain::run(topic, streams.out, streams.err)
 }

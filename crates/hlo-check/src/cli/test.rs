@@ -10,9 +10,9 @@ use crate::lit;
 /// Runs lit tests in this process: `hlo-check lit-tests/`.
 #[derive(Parser)]
 #[command(name = "hlo-check", version, after_help = super::subcommand_help())]
-struct Cli {
+pub(super) struct Cli {
     #[command(flatten)]
-    lit: lit::cli::Options,
+    pub(super) lit: lit::cli::Options,
 }
 
 /// Runs the tests `args` (the program's own name first) asks for.

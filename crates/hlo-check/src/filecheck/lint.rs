@@ -1,11 +1,11 @@
 //! Lints: check files that mean something else than they seem to.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::check_file::DirectiveScanner;
 use super::directive::{self, CheckKind, SUFFIXES, is_part_of_word};
-use super::options::{DEFAULT_CHECK_PREFIXES, DEFAULT_COMMENT_PREFIXES};
+use super::options::{DEFAULT_CHECK_PREFIXES, DEFAULT_COMMENT_PREFIXES, MatchOptions};
 
 /// The lints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,20 +77,40 @@ pub struct Lint {
 /// How the file is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Check prefixes of all runs; empty for the default.
+    /// Check prefixes of the runs known; empty for the default.
     pub check_prefixes: Vec<String>,
+    /// Those of them that the file has to use.
+    pub required_prefixes: Vec<String>,
     /// Comment prefixes; empty for the defaults.
     pub comment_prefixes: Vec<String>,
     /// Names of variables defined on command lines, without `#`.
     pub defined: Vec<String>,
-    /// Whether unused prefixes are allowed.
-    pub allow_unused_prefixes: bool,
-    /// The RUN lines' commands; `None` when not known (then nothing is said about them).
-    pub commands: Option<Vec<String>>,
+    /// How often the file's RUN lines call a checker; `None` if only one of the calls is known (then nothing is
+    /// said about prefixes that others may use).
+    pub calls: Option<usize>,
 }
 
-/// Programs that read check files.
-const CHECKERS: &[&str] = &["FileCheck", "filecheck"];
+impl Usage {
+    /// What is known about the use of a check file from one call.
+    #[must_use]
+    pub fn of_call(options: &MatchOptions) -> Self {
+        let name = |define: &String| {
+            let name = define.split('=').next().unwrap_or_default();
+            name.rsplit(',').next().unwrap_or_default().trim_start_matches('#').trim().to_owned()
+        };
+        let required = if options.allow_unused_prefixes { &[][..] } else { &options.check_prefixes };
+        Self {
+            check_prefixes: options.check_prefixes.clone(),
+            required_prefixes: required.to_vec(),
+            comment_prefixes: options.comment_prefixes.clone(),
+            defined: options.defines.iter().map(name).collect(),
+            calls: None,
+        }
+    }
+}
+
+/// A line that divides a file of several cases, whose checks have nothing to do with one another.
+const CASE_MARKER: &[u8] = b"// -----";
 
 /// Longest directive-like word looked at.
 const LONGEST_WORD: usize = 64;
@@ -105,7 +125,7 @@ pub fn lint(text: &[u8], usage: &Usage) -> Vec<Lint> {
     let mut linter = Linter { text, usage, prefixes, comments, found: Vec::new() };
     let used = linter.directives();
     linter.words();
-    linter.prefixes_and_commands(&used, !given.is_empty());
+    linter.prefixes_and_calls(&used);
     let mut found = linter.found;
     found.retain(|lint| !is_off(text, lint));
     found.sort_by_key(|lint| (lint.span.start, lint.code));
@@ -160,10 +180,12 @@ impl<'a> Linter<'a> {
         self.found.push(Lint { code, span, message: message.into(), help: help.into(), fix });
     }
 
-    /// Looks at every directive; gives the prefixes that were used.
-    fn directives(&mut self) -> BTreeSet<&'a str> {
-        let mut used = BTreeSet::new();
-        let mut labels: HashMap<&'a [u8], usize> = HashMap::new();
+    /// Looks at every directive; gives the prefixes that were used, each with the place of its first directive.
+    fn directives(&mut self) -> BTreeMap<&'a str, Range<usize>> {
+        let mut used = BTreeMap::new();
+        // Runs have prefixes of their own, so the same text under two prefixes is no repetition.
+        let mut labels: HashMap<(&'a str, &'a [u8]), usize> = HashMap::new();
+        let mut case_end = self.case_end(0);
         let mut variables = Variables::default();
         for name in &self.usage.defined {
             variables.set.insert(name.as_bytes().to_vec());
@@ -178,7 +200,12 @@ impl<'a> Linter<'a> {
             if found.check.kind == CheckKind::Comment {
                 continue;
             }
-            used.insert(found.prefix);
+            if found.after > case_end {
+                labels.clear();
+                variables.unused.clear();
+                case_end = self.case_end(found.after);
+            }
+            used.entry(found.prefix).or_insert(found.start..found.after);
             let blanks =
                 text[found.after..end].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             let start = found.after + blanks;
@@ -186,12 +213,12 @@ impl<'a> Linter<'a> {
             let span = start..start + pattern.len();
             if found.check.kind == CheckKind::Label {
                 variables.unused.clear();
-                if let Some(&first) = labels.get(pattern) {
+                if let Some(&first) = labels.get(&(found.prefix, pattern)) {
                     let message = format!("the same LABEL text stands on line {first}");
                     let help = "a label must occur once in the input to divide it; add what tells them apart";
                     self.add(LintCode::DuplicateLabel, span.clone(), message, help, None);
                 } else {
-                    labels.insert(pattern, found.line);
+                    labels.insert((found.prefix, pattern), found.line);
                 }
             }
             if found.check.literal {
@@ -206,7 +233,7 @@ impl<'a> Linter<'a> {
                 let help = "say what must be there, or drop the directive";
                 self.add(LintCode::MatchesEverything, span.clone(), message, help, None);
             }
-            self.blocks(start, pattern, &mut variables, &mut uses);
+            self.blocks(found.prefix, start, pattern, &mut variables, &mut uses);
         }
         for (name, span) in uses {
             if !variables.set.contains(&name) {
@@ -220,12 +247,24 @@ impl<'a> Linter<'a> {
         used
     }
 
+    /// Where the case that holds the byte `at` ends.
+    fn case_end(&self, at: usize) -> usize {
+        memchr::memmem::find_iter(&self.text[at..], CASE_MARKER)
+            .map(|found| at + found)
+            .find(|&found| {
+                (found == 0 || self.text[found - 1] == b'\n')
+                    && line_at(self.text, found)[CASE_MARKER.len()..].trim_ascii().is_empty()
+            })
+            .unwrap_or(self.text.len())
+    }
+
     /// The `[[…]]` blocks of a pattern.
     fn blocks(
         &mut self,
+        prefix: &'a str,
         start: usize,
         pattern: &[u8],
-        variables: &mut Variables,
+        variables: &mut Variables<'a>,
         uses: &mut Vec<(Vec<u8>, Range<usize>)>,
     ) {
         let mut at = 0;
@@ -250,12 +289,13 @@ impl<'a> Linter<'a> {
             };
             match memchr::memchr(b':', block) {
                 None if is_name(block) => {
-                    variables.unused.remove(block);
+                    variables.note_use(block);
                     uses.push((block.to_vec(), span));
                 }
                 Some(colon) if is_name(&block[..colon]) => {
                     let name = &block[..colon];
-                    if variables.unused.insert(name.to_vec(), start).is_some_and(|before| before != start) {
+                    let before = variables.unused.entry(name.to_vec()).or_default().insert(prefix, start);
+                    if before.is_some_and(|before| before != start) {
                         let shown = String::from_utf8_lossy(name).into_owned();
                         let message =
                             format!("{shown} is captured again, though its first value was never used");
@@ -316,6 +356,13 @@ impl<'a> Linter<'a> {
             let suffix = SUFFIXES
                 .iter()
                 .find(|row| rest.trim_start_matches(['-', '_']).eq_ignore_ascii_case(row.suffix));
+            let suffixes: Vec<&str> = rest.trim_start_matches('-').split('-').collect();
+            let is_suffix = |word: &&str| SUFFIXES.iter().any(|row| row.suffix == *word);
+            if colon && rest.starts_with('-') && suffixes.len() > 1 && suffixes.iter().all(is_suffix) {
+                let message = format!("`{text}:` combines suffixes and is not looked at");
+                let help = format!("keep one of {}", suffixes.join(", "));
+                return self.add(LintCode::MisspeltDirective, span, message, help, None);
+            }
             match suffix {
                 Some(row) if colon => return self.misspelt(&text, &format!("{prefix}-{}", row.suffix), span),
                 Some(row) if rest == format!("-{}", row.suffix) && after.first() == Some(&b' ') => {
@@ -355,14 +402,8 @@ impl<'a> Linter<'a> {
                 return self.misspelt(&text, &near.clone(), span);
             }
         }
-        let suffixed = SUFFIXES.iter().find_map(|row| text.strip_suffix(row.suffix)?.strip_suffix('-'));
-        if let Some(prefix) = suffixed
-            && !prefix.is_empty()
-            && prefix.bytes().all(|byte| {
-                byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_'
-            })
-            && !self.prefixes.contains(&prefix)
-            && !self.comments.contains(&prefix)
+        if self.usage.calls.is_some_and(|calls| calls > 0)
+            && let Some(prefix) = self.foreign_prefix(&text)
         {
             let message = format!("no run uses the prefix {prefix}, so this directive is never looked at");
             let help = format!(
@@ -373,49 +414,68 @@ impl<'a> Linter<'a> {
         }
     }
 
+    /// The prefix of a word that looks like a directive of a prefix that isn't known: `FOO-NEXT`, or one that begins
+    /// like a check prefix, `CHECK-FOO`.
+    fn foreign_prefix<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let suffixed = SUFFIXES.iter().find_map(|row| word.strip_suffix(row.suffix)?.strip_suffix('-'));
+        let begins_alike = || {
+            let known = self.prefixes.iter().chain(DEFAULT_CHECK_PREFIXES);
+            known
+                .filter_map(|prefix| word.strip_prefix(prefix))
+                .any(|rest| rest.is_empty() || (rest.starts_with(['-', '_']) && rest.len() > 1))
+        };
+        let prefix = suffixed.or_else(|| begins_alike().then_some(word))?;
+        let plain =
+            |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+        let known = self.prefixes.contains(&prefix) || self.comments.contains(&prefix);
+        (!prefix.is_empty() && prefix.bytes().all(plain) && !known).then_some(prefix)
+    }
+
     fn misspelt(&mut self, text: &str, right: &str, span: Range<usize>) {
         let message = format!("`{text}:` is not a directive and is not looked at");
         let help = format!("write `{right}:`");
         self.add(LintCode::MisspeltDirective, span, message, help, Some(right.to_owned()));
     }
 
-    fn prefixes_and_commands(&mut self, used: &BTreeSet<&str>, given: bool) {
-        let commands = self.usage.commands.as_deref();
-        let reaches_checker = commands.is_none_or(|commands| {
-            commands.iter().any(|command| CHECKERS.iter().any(|checker| command.contains(checker)))
-        });
-        let start_of_line = 0..memchr::memchr(b'\n', self.text).unwrap_or(self.text.len());
-        if !reaches_checker && !used.is_empty() && commands.is_some_and(|commands| !commands.is_empty()) {
+    fn prefixes_and_calls(&mut self, used: &BTreeMap<&str, Range<usize>>) {
+        if self.usage.calls == Some(0)
+            && let Some(first) = used.values().min_by_key(|span| span.start)
+        {
             let message = "the file has directives, but no RUN line hands it to FileCheck";
             let help = "pipe a command's output into `FileCheck %s`";
-            self.add(LintCode::NoChecker, start_of_line.clone(), message, help, None);
+            self.add(LintCode::NoChecker, first.clone(), message, help, None);
         }
-        if given && !self.usage.allow_unused_prefixes {
-            for prefix in self.prefixes.iter().filter(|prefix| !used.contains(*prefix)) {
-                let place = memchr::memmem::find(self.text, prefix.as_bytes());
-                let span = place.map_or(start_of_line.clone(), |at| at..at + prefix.len());
-                let message = format!("the prefix {prefix} is asked for, but the file has no such directive");
-                let help = "remove it from --check-prefixes, or pass --allow-unused-prefixes";
-                self.add(LintCode::UnusedPrefix, span, message, help, None);
-            }
+        let usage = self.usage;
+        for prefix in usage.required_prefixes.iter().filter(|prefix| !used.contains_key(prefix.as_str())) {
+            let place = memchr::memmem::find(self.text, prefix.as_bytes());
+            let first_line = 0..memchr::memchr(b'\n', self.text).unwrap_or(self.text.len());
+            let span = place.map_or(first_line, |at| at..at + prefix.len());
+            let message = format!("the prefix {prefix} is asked for, but the file has no such directive");
+            let help = "remove it from --check-prefixes, or pass --allow-unused-prefixes";
+            self.add(LintCode::UnusedPrefix, span, message, help, None);
         }
     }
 }
 
 /// Variables met so far.
 #[derive(Default)]
-struct Variables {
+struct Variables<'a> {
     /// Set somewhere in the file or on a command line.
     set: BTreeSet<Vec<u8>>,
-    /// Captured but not used yet, with the place of the pattern.
-    unused: HashMap<Vec<u8>, usize>,
+    /// Captured but not used yet: under which prefix, and the place of the pattern.
+    unused: HashMap<Vec<u8>, HashMap<&'a str, usize>>,
 }
 
-impl Variables {
+impl Variables<'_> {
+    /// Whatever the prefix: both may be of one run.
+    fn note_use(&mut self, name: &[u8]) {
+        self.unused.remove(name);
+    }
+
     /// Numeric blocks may set and use variables; they share names with nothing here.
     fn note_numeric(&mut self, block: &[u8]) {
         for word in block.split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))) {
-            self.unused.remove(word);
+            self.note_use(word);
         }
     }
 }
@@ -467,9 +527,10 @@ mod tests {
             ("// CHECKNEXT: a\n// CHECK: b\n", &["misspelt-directive"]),
             ("// CHCEK: a\n", &["misspelt-directive"]),
             ("// CHECk: a\n", &["misspelt-directive"]),
+            ("// CHECK-DAG-SAME: a\n", &["misspelt-directive"]),
             ("// CHECK-NEXT foo\n", &["missing-colon"]),
             ("// CHECK-NEXT-COUNT-2: a\n", &["misplaced-count"]),
-            ("// FOO-NEXT: a\n", &["unknown-prefix"]),
+            ("// FOO-NEXT: a\n", &[]),
             ("CHECK: a [[x]] b\n", &["literal-brackets"]),
             ("CHECK: [[x:a]]\nCHECK: [[x:b]]\n", &["overwritten-capture"]),
             ("CHECK: [[x:a]]\nCHECK: [[x]] [[x:b]]\n", &[]),
@@ -477,6 +538,9 @@ mod tests {
             ("CHECK: {{.*}}\n", &["matches-everything"]),
             ("CHECK: a\nCHECK-NEXT: {{.*}}\n", &[]),
             ("CHECK-LABEL: f\nCHECK: a\nCHECK-LABEL: f\n", &["duplicate-label"]),
+            ("CHECK-LABEL: f\n// -----\nCHECK-LABEL: f\n", &[]),
+            ("CHECK-LABEL: f\n // -----\nCHECK-LABEL: f\n", &["duplicate-label"]),
+            ("CHECK: [[x:a]]\n// ----- \nCHECK: [[x:b]]\n", &[]),
             ("CHECK: ok\nCHECK-COUNT-2: a\nCHECK-SAME{LITERAL}: [[b]]\n", &[]),
             ("COM: CHECKNEXT: a\nplain text: with a colon\nRUN: x | FileCheck %s\nCHECK: a\n", &[]),
             ("CHECK: {{.*}} LINT-OFF(matches-everything)\n", &[]),
@@ -491,13 +555,23 @@ mod tests {
 
     #[test]
     fn usage_decides_about_prefixes_and_runs() {
-        let usage = Usage { check_prefixes: vec!["FOO".into(), "BAR".into()], ..Usage::default() };
+        const NONE: [&str; 0] = [];
+        let options = MatchOptions { check_prefixes: vec!["FOO".into(), "BAR".into()], ..Default::default() };
+        let usage = Usage { calls: Some(1), ..Usage::of_call(&options) };
         assert_eq!(codes("FOO: a\n", &usage), ["unused-prefix"]);
-        assert_eq!(codes("FOO: a\nBAR-NEXT: b\n", &usage), Vec::<&str>::new());
-        let usage = Usage { commands: Some(vec!["hlo-opt %s".into()]), ..Usage::default() };
-        assert_eq!(codes("CHECK: a\n", &usage), ["no-checker"]);
+        assert_eq!(codes("FOO: a\nBAR-NEXT: b\n", &usage), NONE);
+        assert_eq!(codes("FOO: a\nBAR: b\nCHECK: c\n", &usage), ["unknown-prefix"]);
+        assert_eq!(codes("FOO: a\nBAR: b\nFOO-BAZ: c\nNOTE: d\n", &usage), ["unknown-prefix"]);
+        assert_eq!(codes("FOO: a\nBAR: b\nQUX-NEXT: c\n", &usage), ["unknown-prefix"]);
+        assert_eq!(codes("FOO-LABEL: a\nBAR-LABEL: a\n", &usage), NONE);
+        assert_eq!(codes("FOO: [[x:a]]\nBAR: [[x:b]]\nBAR: [[x:c]]\n", &usage), ["overwritten-capture"]);
+        let usage = Usage::of_call(&MatchOptions { allow_unused_prefixes: true, ..options });
+        assert_eq!(codes("FOO: a\nCHECK: b\n", &usage), NONE);
+        let usage = Usage { calls: Some(0), ..Usage::default() };
+        assert_eq!(codes("\nCHECK: a\n", &usage), ["no-checker"]);
+        assert_eq!(codes("// LINT-OFF(no-checker)\n// CHECK: a\n", &usage), NONE);
         let usage = Usage { defined: vec!["x".into()], ..Usage::default() };
-        assert_eq!(codes("CHECK: [[x]]\n", &usage), Vec::<&str>::new());
+        assert_eq!(codes("CHECK: [[x]]\n", &usage), NONE);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use pattern::ParseFailure;
 use source::{BufferId, SourceMap, Span, canonicalize};
 use variables::Variables;
 
-use crate::tool::{Invocation, Output, Tool};
+use crate::tool::{Finding, Invocation, Output, Review, Reviewer, Tool};
 
 /// FileCheck for RUN lines.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,6 +43,20 @@ impl Tool for FileCheckTool {
 
     fn run(&self, invocation: &Invocation) -> Output {
         cli::run(invocation)
+    }
+
+    fn shell_words(&self) -> &'static str {
+        "hlo-check filecheck"
+    }
+
+    fn reviewer(&self) -> Option<&dyn Reviewer> {
+        Some(self)
+    }
+}
+
+impl Reviewer for FileCheckTool {
+    fn review(&self, review: &Review<'_>) -> Vec<Finding> {
+        cli::review(review)
     }
 }
 

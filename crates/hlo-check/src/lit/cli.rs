@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::Host;
 use super::bazel::Bazel;
-use super::config::{Defaults, system_features};
+use super::config::{Defaults, LintLevel, system_features};
 use super::discovery::{Overrides, Test};
 use super::report::histogram::SlowestCount;
 use super::report::text::{OutputLevel, Style};
@@ -159,6 +159,10 @@ pub struct Options {
     /// Wording of diagnostics in logs
     #[arg(long, value_enum, default_value = "rich", help_heading = "Output")]
     pub diagnostics: Diagnostics,
+
+    /// What lints of tests do [default: as lit.toml says, or warn]
+    #[arg(long, value_enum, value_name = "LEVEL", help_heading = "Output")]
+    pub lints: Option<LintLevel>,
 
     /// Mention tests that run for that many seconds (0: never)
     #[arg(long, value_name = "SECONDS", default_value_t = HEARTBEAT_SECONDS, help_heading = "Output")]
@@ -423,6 +427,7 @@ impl Options {
             retries: self.max_retries_per_test.and_then(|retries| u32::try_from(retries).ok()),
             exec_root: environment.bazel.exec_root(),
             environment: std::collections::BTreeMap::new(),
+            lints: self.lints,
         }
     }
 
@@ -434,6 +439,7 @@ impl Options {
             terse_summary: (self.terse_summary || self.quiet) && !self.no_terse_summary,
             shown_codes: self.shown_codes(),
             relative_paths: self.relative_paths,
+            lints: !self.quiet && self.diagnostic_level >= DiagnosticLevel::Warning,
         };
         // Each setting drags the other along where they would contradict.
         let print_after = |style: &mut Style, level: OutputLevel| {

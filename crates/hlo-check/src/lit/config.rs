@@ -78,6 +78,23 @@ pub struct SuiteConfig {
     pub parallelism_group: Option<String>,
     /// How many tests of a group run at once.
     pub parallelism_groups: BTreeMap<String, usize>,
+    /// What lints do to the tests.
+    pub lints: LintLevel,
+    /// Whether the tests see no variables but those every test sees.
+    pub plain_environment: bool,
+}
+
+/// What lints do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum LintLevel {
+    /// Nothing; nobody looks.
+    Off,
+    /// They are reported.
+    #[default]
+    Warn,
+    /// They are reported, and a test that passed otherwise fails.
+    Fail,
 }
 
 /// A configuration file that can't be used.
@@ -138,6 +155,7 @@ struct File {
     unsupported_tools: Vec<String>,
     parallelism_group: Option<String>,
     parallelism_groups: BTreeMap<String, usize>,
+    lints: Option<LintLevel>,
     pass_environment: Vec<String>,
     environment: BTreeMap<String, String>,
     substitutions: Pairs,
@@ -198,6 +216,8 @@ pub struct Defaults {
     pub exec_root: Option<PathBuf>,
     /// Variables every test sees.
     pub environment: BTreeMap<String, String>,
+    /// What lints do, whatever configurations say.
+    pub lints: Option<LintLevel>,
 }
 
 impl SuiteConfig {
@@ -236,6 +256,8 @@ impl SuiteConfig {
             unsupported_tools: Vec::new(),
             parallelism_group: None,
             parallelism_groups: BTreeMap::new(),
+            lints: defaults.lints.unwrap_or_default(),
+            plain_environment: true,
         }
     }
 
@@ -309,6 +331,10 @@ impl SuiteConfig {
         if let (Some(seconds), None) = (file.timeout, defaults.timeout) {
             self.timeout = (seconds > 0).then(|| Duration::from_secs(seconds));
         }
+        if defaults.lints.is_none() {
+            set(&mut self.lints, file.lints);
+        }
+        self.plain_environment &= file.environment.is_empty() && file.pass_environment.is_empty();
         self.retries = file.retries.or(self.retries);
         self.recursion_limit = file.recursive_expansion_limit.or(self.recursion_limit);
         self.parallelism_group = file.parallelism_group.or(self.parallelism_group.take());

@@ -128,6 +128,8 @@ pub struct TestScript {
     pub unsupported: Vec<String>,
     /// Number of `ALLOW_RETRIES:`.
     pub allowed_retries: Option<u32>,
+    /// Where `END.` stands, if it does: what follows is not the test's own.
+    pub end: Option<usize>,
 }
 
 impl TestScript {
@@ -169,6 +171,7 @@ pub fn parse(source: &[u8]) -> Result<TestScript, String> {
             format!("{message}\nin {} directive on test line {line}", directive.keyword)
         })?;
         if !go_on {
+            reader.script.end = Some(found.start());
             break;
         }
     }

@@ -94,12 +94,14 @@ pub fn discover(inputs: &[PathBuf], defaults: &Defaults, config_prefix: &str) ->
         found: Found::default(),
         configs: HashMap::new(),
         noted: HashSet::new(),
+        added: HashSet::new(),
+        named: 0,
     };
     let cwd = std::env::current_dir().unwrap_or_default();
     for input in inputs {
-        let before = finder.found.tests.len();
+        let before = finder.named;
         finder.input(&normalize(&cwd.join(input)));
-        if finder.found.tests.len() == before && finder.found.errors.is_empty() {
+        if finder.named == before && finder.found.errors.is_empty() {
             finder.found.warnings.push(format!("input '{}' contained no tests", input.display()));
         }
     }
@@ -128,6 +130,10 @@ struct Finder<'d> {
     /// Folders whose place is known.
     configs: HashMap<PathBuf, Option<Folder>>,
     noted: HashSet<PathBuf>,
+    /// The tests found so far: root of the suite and path below it.
+    added: HashSet<(PathBuf, String)>,
+    /// How often a test was found, the same one again included.
+    named: usize,
 }
 
 impl Finder<'_> {
@@ -147,11 +153,17 @@ impl Finder<'_> {
         }
     }
 
+    /// Adds a test unless it is there already: two runs of one test at once would write to the same files.
     fn add(&mut self, folder: &Folder, name: &str) {
+        self.named += 1;
+        let path = folder.child(name);
+        if !self.added.insert((folder.suite.config.source_root.clone(), path.clone())) {
+            return;
+        }
         self.found.tests.push(Test {
             suite: Arc::clone(&folder.suite),
             config: Arc::clone(&folder.config),
-            path: folder.child(name),
+            path,
             overrides: Overrides::default(),
         });
     }
@@ -271,10 +283,11 @@ impl Finder<'_> {
                 if SKIPPED_FOLDERS.contains(&name.as_str()) || folder.config.excludes.contains(&name) {
                     continue;
                 }
-                // A link may lead back up; each target is entered once.
+                // A link may lead back up, which is not followed; each other target is entered once.
                 if kind.is_symlink()
                     && let Ok(target) = path.canonicalize()
-                    && !linked.insert(target)
+                    && (dir.canonicalize().is_ok_and(|dir| dir.starts_with(&target))
+                        || !linked.insert(target))
                 {
                     continue;
                 }

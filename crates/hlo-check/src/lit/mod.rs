@@ -15,6 +15,7 @@ pub mod cli;
 pub mod config;
 pub mod directives;
 pub mod discovery;
+pub mod interrupt;
 pub mod python_config;
 pub mod quote;
 pub mod report;
@@ -36,6 +37,9 @@ use discovery::{Found, Test};
 use result::{ResultCode, TestResult};
 use runner::RunSettings;
 use toolbox::Toolbox;
+
+/// What people call the program that runs tests, for commands they can copy.
+pub const PROGRAM: &str = "hlo-check";
 
 /// The program lit is part of.
 #[derive(Clone, Default)]
@@ -60,6 +64,7 @@ pub fn run(options: &cli::Options, host: &Host) -> std::io::Result<u8> {
     if options.watch {
         return watch::run_forever(options, host, &environment, &mut streams);
     }
+    interrupt::listen();
     Ok(run::run(options, host, &environment, &mut streams)?.status)
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::tool::Finding;
+
 /// The verdict on one test; names, labels and the failing ones are lit's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ResultCode {
@@ -101,6 +103,8 @@ pub struct TestResult {
     pub summary: String,
     /// Files that the commands named, for `--watch`.
     pub inputs: Vec<std::path::PathBuf>,
+    /// What the tools' lints say about the test.
+    pub findings: Vec<Finding>,
 }
 
 impl TestResult {
@@ -119,6 +123,7 @@ impl TestResult {
             line: None,
             summary,
             inputs: Vec::new(),
+            findings: Vec::new(),
         }
     }
 

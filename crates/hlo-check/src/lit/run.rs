@@ -1,6 +1,6 @@
 //! A whole run: discovery, selection, execution, reports.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +18,12 @@ use super::runner::RunSettings;
 use super::scheduler::{self, CutShort, Event, Limits};
 use super::select::{self, Order};
 use super::times;
+
+/// Says how many runs a test is inside of.
+const NESTING_VARIABLE: &str = "LIT_NESTING";
+
+/// How deeply tests may run tests: one that runs itself must come to an end.
+pub const MAX_NESTED_RUNS: u32 = 4;
 
 /// Where a run writes.
 pub struct Streams<'s> {
@@ -101,6 +107,11 @@ fn try_run(
     let shard = usage!(options.shard(environment));
     usage!(environment.bazel.announce());
     let mut defaults = options.defaults(host, environment);
+    let depth = environment.lit.get(NESTING_VARIABLE).and_then(|depth| depth.parse().ok()).unwrap_or(0);
+    if depth >= MAX_NESTED_RUNS {
+        return Ok(Err(format!("tests run tests more than {MAX_NESTED_RUNS} levels deep")));
+    }
+    defaults.environment.insert(NESTING_VARIABLE.to_owned(), (depth + 1).to_string());
     // Programs' temporary files go with this folder when the run is over.
     let temp = if environment.lit.contains_key("LIT_PRESERVES_TMP") {
         None
@@ -156,7 +167,13 @@ fn try_run(
         if !options.quiet && options.diagnostic_level >= DiagnosticLevel::Note {
             writeln!(streams.err, "lit: note: {}", shard.describe(selected.len()))?;
         }
-        selected = shard.select(selected);
+        // By name, not in the order of running, which depends on how long tests took where they ran last: every
+        // machine must cut the same list.
+        let mut by_name = selected.clone();
+        select::sort(&mut by_name, Order::Lexical, seed);
+        let key = |test: &Test| (test.suite.config.source_root.clone(), test.path.clone());
+        let chosen: HashSet<(PathBuf, String)> = shard.select(by_name).iter().map(key).collect();
+        selected.retain(|test| chosen.contains(&key(test)));
         if selected.is_empty() {
             writeln!(
                 streams.err,
@@ -184,6 +201,9 @@ fn try_run(
         )?,
         Some(CutShort::MaxTime) => {
             writeln!(streams.err, "warning: reached timeout, skipping remaining tests")?;
+        }
+        Some(CutShort::Interrupted) => {
+            writeln!(streams.err, "  interrupted by user, skipping remaining tests")?;
         }
         None => {}
     }

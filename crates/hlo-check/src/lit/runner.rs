@@ -1,5 +1,6 @@
 //! Runs one test from its file to its verdict.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -7,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::boolean_expr::{BooleanExpr, Features};
+use super::config::LintLevel;
 use super::directives::{self, ScriptBody, TestScript};
 use super::discovery::Test;
 use super::result::{ResultCode, TestResult};
@@ -15,7 +17,7 @@ use super::shell::log;
 use super::shell::parser::{self, Sequence};
 use super::substitution::{Substitutions, TestPaths};
 use super::toolbox::{CasePool, Toolbox};
-use crate::tool::DiagnosticStyle;
+use crate::tool::{DiagnosticStyle, Finding, Invocation, Review};
 
 /// What is the same for all tests of a run.
 pub struct RunSettings {
@@ -128,6 +130,10 @@ struct Line {
 }
 
 struct Prepared {
+    /// The test's own text.
+    source: Vec<u8>,
+    /// Where the text ends that is the test's own.
+    text_end: usize,
     lines: Vec<Line>,
     paths: TestPaths,
     attempts: u32,
@@ -152,8 +158,14 @@ impl Prepared {
         }
         check_features(test, &script, &config.features)?;
         let allowed = script.allowed_retries.or(config.retries).unwrap_or(0);
-        let mut prepared =
-            Prepared { lines: Vec::new(), paths, attempts: allowed.saturating_add(1), expected_to_fail };
+        let mut prepared = Prepared {
+            text_end: script.end.unwrap_or(source.len()),
+            source,
+            lines: Vec::new(),
+            paths,
+            attempts: allowed.saturating_add(1),
+            expected_to_fail,
+        };
         if settings.no_execute && !settings.show_commands {
             return Ok(prepared);
         }
@@ -259,6 +271,9 @@ impl Prepared {
         }
         let config = &test.config;
         let timeout = config.timeout;
+        let calls = RefCell::default();
+        let whole_test =
+            format!("{} -v {}", super::PROGRAM, super::quote::shell(&self.paths.source.to_string_lossy()));
         let context = Context {
             tools: &settings.tools,
             external: &config.external,
@@ -268,6 +283,10 @@ impl Prepared {
             deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             pool,
             track_inputs: settings.track_inputs,
+            calls: (config.lints != LintLevel::Off).then_some(&calls),
+            scratch_dir: &self.paths.temp_dir,
+            whole_test: &whole_test,
+            plain_environment: config.plain_environment,
         };
         let mut env = config.environment.clone();
         env.insert(TEST_NAME_VARIABLE.to_owned(), test.full_name());
@@ -289,8 +308,16 @@ impl Prepared {
         let verdict = Verdict::of(outcome);
         let mut result = TestResult::new(verdict.code, "");
         result.inputs = std::mem::take(&mut executor.inputs);
+        if config.lints != LintLevel::Off
+            && !matches!(verdict.code, ResultCode::Unsupported | ResultCode::Skipped)
+        {
+            result.findings = self.review(test, settings, calls.take(), &executor.state);
+        }
+        let refused = config.lints == LintLevel::Fail
+            && verdict.code == ResultCode::Pass
+            && !result.findings.is_empty();
         // A pass that should have been a failure has to be explained.
-        if verdict.code == ResultCode::Pass && !settings.keep_logs && !self.expected_to_fail {
+        if !refused && verdict.code == ResultCode::Pass && !settings.keep_logs && !self.expected_to_fail {
             return result;
         }
         let mut commands = String::new();
@@ -316,7 +343,52 @@ impl Prepared {
             };
         }
         result.output = verdict.frame(&commands, timeout);
+        if refused {
+            result.code = ResultCode::Fail;
+            if let Some(first) = result.findings.first() {
+                result.line = u32::try_from(first.line).ok();
+                result.summary = format!("{}: {}", first.code, first.message);
+            }
+            result.output.push_str("All commands succeeded, but there are lints.\n");
+        }
         result
+    }
+
+    /// The test's text up to `END.`.
+    fn own_text(&self) -> &[u8] {
+        self.source.get(..self.text_end).unwrap_or(&self.source)
+    }
+
+    /// What the tools have to say about the test. Calls in commands that were not reached count too: what a line
+    /// before them did is no reason to call a prefix unused.
+    fn review(
+        &self,
+        test: &Test,
+        settings: &RunSettings,
+        mut made: Vec<(&'static str, Invocation)>,
+        state: &ShellState,
+    ) -> Vec<Finding> {
+        let reviewers = settings.tools.reviewers();
+        for command in self.lines.iter().filter_map(|line| line.tree.as_ref()).flat_map(Sequence::commands) {
+            for (name, _) in &reviewers {
+                // Whatever stands before it (`not`, `env`, `xargs`) calls it.
+                let Some(at) = command.words.iter().position(|word| word.text == *name) else { continue };
+                let args = command.words.iter().skip(at + 1).map(|word| word.text.clone()).collect();
+                let current_dir = state.cwd.clone();
+                made.push((name, Invocation { args, current_dir, ..Invocation::default() }));
+            }
+        }
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let path = test.source();
+        let name = path.strip_prefix(&cwd).unwrap_or(&path).to_string_lossy();
+        let mut findings = Vec::new();
+        for (tool, reviewer) in reviewers {
+            let calls: Vec<Invocation> =
+                made.iter().filter(|(name, _)| *name == tool).map(|(_, call)| call.clone()).collect();
+            let review = Review { path: &path, name: &name, text: self.own_text(), calls: &calls };
+            findings.extend(reviewer.review(&review));
+        }
+        findings
     }
 }
 
@@ -346,6 +418,7 @@ impl Verdict {
             Err(Stop::Refused(message)) => (ResultCode::Fail, super::shell::exec::NOT_RUN, Some(message)),
             Err(Stop::Broken(message)) => (ResultCode::Unresolved, 1, Some(message)),
             Err(Stop::Unsupported(message)) => (ResultCode::Unsupported, 0, Some(message)),
+            Err(Stop::Interrupted) => (ResultCode::Skipped, 1, None),
             Err(Stop::TimedOut) => (ResultCode::Timeout, 1, None),
         };
         Verdict { code, status, message }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use super::discovery::Test;
+use super::interrupt;
 use super::result::{ResultCode, TestResult};
 use super::runner::{Progress, RunSettings, run_test, timeout_line};
 use super::toolbox::{CasePool, run_isolated};
@@ -19,6 +20,9 @@ use crate::tool::{Invocation, Output, Tool};
 
 /// How long a test may outlive its time limit to report by itself before its thread is given up.
 const TIMEOUT_GRACE: Duration = Duration::from_millis(500);
+
+/// How long tests may go on after Ctrl-C. Processes are ended at once, programs in this process can't be.
+const INTERRUPT_GRACE: Duration = Duration::from_millis(1000);
 
 /// Stack of a worker: that of a main thread, as programs expect one.
 const WORKER_STACK: usize = 8 << 20;
@@ -43,6 +47,8 @@ pub enum CutShort {
     MaxFailures,
     /// `--max-time`
     MaxTime,
+    /// Ctrl-C
+    Interrupted,
 }
 
 /// Something that happened.
@@ -221,14 +227,16 @@ fn work(shared: &Shared, slot: &Slot, results: &mpsc::Sender<Report>) {
         let mut result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
             TestResult::new(ResultCode::Unresolved, "internal error: the test runner panicked")
         });
-        *lock(&slot.running) = None;
         if slot.abandoned.load(Ordering::Acquire) {
             return;
         }
         result.started = begun.saturating_duration_since(shared.begun);
         result.worker = slot.number;
         shared.leave_group(index);
-        if results.send((slot.number, index, result)).is_err() {
+        let sent = results.send((slot.number, index, result));
+        // In this order, so that when nobody runs anything all results have been sent.
+        *lock(&slot.running) = None;
+        if sent.is_err() {
             return;
         }
     }
@@ -296,6 +304,13 @@ impl Crew {
         results
     }
 
+    /// Whether no test is being run.
+    fn is_idle(&self) -> bool {
+        let busy =
+            |slot: &Arc<Slot>| !slot.abandoned.load(Ordering::Acquire) && lock(&slot.running).is_some();
+        !self.slots.iter().any(busy)
+    }
+
     fn stalled(&self, after: Duration) -> Vec<(usize, Duration, u32)> {
         self.slots
             .iter()
@@ -339,6 +354,7 @@ pub fn run(
     if has_timeouts {
         tick = tick.min(TIMEOUT_GRACE);
     }
+    tick = tick.min(interrupt::POLL);
     let deadline = limits.max_time.and_then(|time| begun.checked_add(time));
     let mut last_heartbeat = begun;
 
@@ -388,6 +404,10 @@ pub fn run(
             cut_short = Some(CutShort::MaxTime);
             break;
         }
+        if shown < tests.len() && interrupt::requested() {
+            cut_short = Some(CutShort::Interrupted);
+            break;
+        }
     }
     {
         let mut queue = lock(&shared.queue);
@@ -395,6 +415,25 @@ pub fn run(
         queue.tests.clear();
     }
     shared.work.notify_all();
+    if cut_short == Some(CutShort::Interrupted) {
+        // What has run counts, and what is about to end may do so.
+        let patience = Instant::now() + INTERRUPT_GRACE;
+        while !crew.is_idle()
+            && let Ok((_, index, result)) =
+                receiver.recv_timeout(patience.saturating_duration_since(Instant::now()))
+        {
+            results[index].get_or_insert(result);
+        }
+        while let Ok((_, index, result)) = receiver.try_recv() {
+            results[index].get_or_insert(result);
+        }
+        for (index, result) in results.iter().enumerate().skip(shown) {
+            if let Some(result) = result.as_ref().filter(|result| result.code != ResultCode::Skipped) {
+                on_event(Event::Finished { index, test: &tests[index], result });
+            }
+        }
+        shown = tests.len();
+    }
     if cut_short.is_none() {
         // Cut short, the threads still busy are of no more use; otherwise all but those left
         // behind are idle.
@@ -409,7 +448,7 @@ pub fn run(
         .into_iter()
         .enumerate()
         .map(|(index, result)| match result {
-            // What came after the cut doesn't count, whoever was faster.
+            // What came after the cut doesn't count, whoever was faster, unless a person made the cut.
             Some(result) if index < shown => result,
             _ => TestResult::new(ResultCode::Skipped, ""),
         })

@@ -1,11 +1,10 @@
 //! The programs that run inside this process, and the wall that keeps their panics in.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
-use crate::tool::{Invocation, Output, Tool};
+use crate::panics;
+use crate::tool::{Invocation, Output, Reviewer, Tool};
 
 /// Exit status of a program that aborted, as shells report it.
 const ABORTED: i32 = 134;
@@ -25,6 +24,14 @@ impl Toolbox {
     /// The tool called `name`.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
+    }
+
+    /// The tools that look tests over, by name.
+    pub fn reviewers(&self) -> Vec<(&'static str, &dyn Reviewer)> {
+        let mut reviewers: Vec<_> =
+            self.tools.iter().filter_map(|(name, tool)| Some((*name, tool.reviewer()?))).collect();
+        reviewers.sort_unstable_by_key(|(name, _)| *name);
+        reviewers
     }
 
     /// All names, sorted.
@@ -51,51 +58,9 @@ impl CasePool for Inline {
     }
 }
 
-thread_local! {
-    /// The panic of a tool that runs on this thread; `None` outside of tools.
-    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Makes panics inside tools go to the test's log instead of this process's standard error.
-fn install_hook() {
-    static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| {
-        let previous = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            let inside = CAUGHT.with_borrow_mut(|caught| match caught {
-                Some(text) => {
-                    *text = describe(info);
-                    true
-                }
-                None => false,
-            });
-            if !inside {
-                previous(info);
-            }
-        }));
-    });
-}
-
-fn describe(info: &PanicHookInfo<'_>) -> String {
-    let message = info
-        .payload()
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| info.payload().downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without a message");
-    match info.location() {
-        Some(place) => format!("{message} (at {place})"),
-        None => message.to_owned(),
-    }
-}
-
 /// Runs a tool; a panic becomes a crash that names it.
 pub fn run_isolated(tool: &dyn Tool, invocation: &Invocation) -> Output {
-    install_hook();
-    let outer = CAUGHT.replace(Some(String::new()));
-    let outcome = catch_unwind(AssertUnwindSafe(|| tool.run(invocation)));
-    let message = CAUGHT.replace(outer).unwrap_or_default();
-    outcome.unwrap_or_else(|_| Output {
+    panics::guard(|| tool.run(invocation)).unwrap_or_else(|message| Output {
         stderr: format!("{}: panicked: {message}\n", tool.name()).into_bytes(),
         status: ABORTED,
         crashed: true,

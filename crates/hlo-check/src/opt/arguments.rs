@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use hlo_passes::PassContext;
 use hlo_passes::options::{PassRequest, parse_pass_list};
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
@@ -86,6 +87,11 @@ impl Arguments {
     /// What messages call the input.
     pub(super) fn input_name(&self) -> &str {
         if self.input == "-" { "<stdin>" } else { &self.input }
+    }
+
+    /// What passes get beside the module.
+    pub(super) fn context(&self) -> PassContext<'static> {
+        PassContext { wants_remarks: self.remarks, ..PassContext::default() }
     }
 
     /// Which passes run. A pass that is disabled doesn't, whatever else is said of it.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod complain;
+mod crash;
 mod listing;
 mod resources;
 mod split;
@@ -37,18 +38,24 @@ impl Tool for OptTool {
         "hlo-opt"
     }
 
+    fn shell_words(&self) -> &'static str {
+        "hlo-check opt"
+    }
+
     fn run(&self, invocation: &Invocation) -> Output {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
+        let scratch_dir = invocation.current_dir.join(&invocation.scratch_dir);
         let resources = FileResources {
             current_dir: &invocation.current_dir,
+            scratch_dir: &scratch_dir,
             environment: Environment::Given(&invocation.env),
         };
         let status = run(&invocation.args, &resources, read_stdin, &mut streams)
             // Memory takes everything; the only faults left are those of files, which are reported where they occur.
             .unwrap_or(exit::USAGE);
-        Output { stdout, stderr, status: status.into(), crashed: false }
+        Output { stdout, stderr, status: status.into(), crashed: status == exit::CRASH }
     }
 
     fn split(&self, invocation: &Invocation) -> Option<Vec<Invocation>> {
@@ -118,6 +125,8 @@ fn without_input(invocation: &Invocation) -> Invocation {
         current_dir: invocation.current_dir.clone(),
         env: invocation.env.clone(),
         diagnostics: invocation.diagnostics,
+        scratch_dir: invocation.scratch_dir.clone(),
+        rerun: invocation.rerun.clone(),
     }
 }
 
@@ -139,7 +148,11 @@ pub fn main(args: &[String]) -> u8 {
         Ok(bytes)
     };
     let mut streams = Streams { out: &mut out, err: &mut err, color };
-    let resources = FileResources { current_dir: Path::new(""), environment: Environment::Process };
+    let resources = FileResources {
+        current_dir: Path::new(""),
+        scratch_dir: Path::new(""),
+        environment: Environment::Process,
+    };
     let result = run(args, &resources, read_stdin, &mut streams);
     match result.and_then(|status| out.flush().map(|()| status)) {
         Ok(status) => status,
@@ -213,7 +226,7 @@ fn run(
             let mut to_memory = Streams { out: &mut result, err: &mut *streams.err, color: streams.color };
             let status = run_units(&arguments, &pipeline, &bytes, resources, &mut to_memory)?;
             if status == 0
-                && let Err(error) = std::fs::write(current_dir.join(path), &result)
+                && let Err(error) = std::fs::write(resources.current_dir.join(path), &result)
             {
                 writeln!(streams.err, "error: can't write {path}: {error}")?;
                 return Ok(exit::USAGE);

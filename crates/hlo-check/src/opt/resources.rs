@@ -18,6 +18,8 @@ pub(super) enum Environment<'e> {
 /// Files below a directory, unless their paths are absolute, and settings.
 pub(super) struct FileResources<'e> {
     pub(super) current_dir: &'e Path,
+    /// Where reproducers of crashes go.
+    pub(super) scratch_dir: &'e Path,
     pub(super) environment: Environment<'e>,
 }
 

@@ -103,3 +103,62 @@ fn whitelists_and_blacklists_follow_xla() {
     assert!(keys(&[passes, "--xla_enable_hlo_passes_only=dce", disabled]).is_empty());
     assert!(keys(&[passes, "--xla_disable_all_hlo_passes"]).is_empty());
 }
+
+/// Panics at every negation, after it has changed the computation.
+struct Faulty;
+
+impl hlo_passes::Pass for Faulty {
+    fn run(
+        &self,
+        edit: &mut hlo_passes::Editor<'_>,
+        context: &mut hlo_passes::PassContext<'_>,
+    ) -> hlo_passes::PassResult<()> {
+        let entry = edit.entry();
+        for id in edit.computation(entry).instructions.clone() {
+            if context.may_rewrite(edit, id) && edit.instruction(id).opcode == hlo_text::ir::Opcode::Negate {
+                panic!("no way back");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pass_that_panics_is_named_and_leaves_a_reproducer() {
+    let info = |key| registry::find(key).expect("a key");
+    let dce = registry::find("dce").expect("a key");
+    let Status::Implemented(make_dce) = dce.status else { panic!("dce runs") };
+    let pipeline = Pipeline::of_passes([
+        (dce, make_dce()),
+        (info("stub"), Box::new(Faulty) as Box<dyn hlo_passes::Pass>),
+        (dce, make_dce()),
+    ]);
+    let module = "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  dead = f32[2] sine(p)\n  ROOT n = f32[2] negate(p)\n}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |scratch: &Path| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut streams = Streams { out: &mut out, err: &mut err, color: false };
+        let resources = FileResources {
+            current_dir: Path::new(""),
+            scratch_dir: scratch,
+            environment: Environment::Process,
+        };
+        let arguments = arguments::parse(&[]).expect("no options");
+        let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
+        let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
+        assert_eq!((status, out.len()), (exit::CRASH, 0));
+        text(&err).to_owned()
+    };
+    let said = run(folder.path());
+    assert!(said.contains("error: pass stub panicked: no way back (at "), "{said}");
+    assert!(said.contains("  at instruction `n` of computation `e`\n"), "{said}");
+    let path =
+        said.split("reproducer: hlo-opt ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a path");
+    assert!(said.ends_with(&format!("{path} --passes=stub\n")), "{said}");
+    let file = std::fs::read_to_string(path).expect("it is there");
+    assert!(file.starts_with("// RUN: hlo-opt %s --passes=stub\nHloModule m"), "{file}");
+    // What the passes before it removed is gone.
+    assert!(file.contains("negate(") && !file.contains("sine("), "{file}");
+    let said = run(&folder.path().join("no such folder"));
+    assert!(said.contains("can't be written"), "{said}");
+}

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::io;
 
-use hlo_passes::pass::Resources;
-use hlo_passes::pipeline::NoObserver;
-use hlo_passes::verify::{BrokenModule, StopBefore, VerifyingObserver};
+use hlo_passes::pipeline::{NoObserver, Observer};
+use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::{Parsed, PrintOptions, Violation, parse_bytes, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
+use super::crash::Crash;
+use super::resources::FileResources;
 use super::{Streams, complain};
 use crate::cli::exit;
+use crate::panics;
 
 /// A text that holds one module.
 #[derive(Clone, Copy)]
@@ -30,7 +32,7 @@ impl Unit<'_> {
         self,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        resources: &dyn Resources,
+        resources: &FileResources<'_>,
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
@@ -63,15 +65,18 @@ impl Unit<'_> {
             return Ok(exit::VERIFY);
         }
         let mut module = parsed.module;
-        let mut context =
-            PassContext { resources, wants_remarks: arguments.remarks, ..PassContext::default() };
-        let mut observer = NoObserver;
-        let (result, broken) = if arguments.no_verify {
-            (pipeline.run(&mut module, &mut context, &mut observer), None)
-        } else {
-            let mut verifying = VerifyingObserver::new(arguments.verify, &mut observer);
-            let result = pipeline.run(&mut module, &mut context, &mut verifying);
-            (result, verifying.broken)
+        let mut context = PassContext { resources, ..arguments.context() };
+        let (mut nobody, mut inner) = (NoObserver, NoObserver);
+        let mut verifying = VerifyingObserver::new(arguments.verify, &mut inner);
+        let observer: &mut dyn Observer = if arguments.no_verify { &mut nobody } else { &mut verifying };
+        let result = panics::guard(|| pipeline.run(&mut module, &mut context, observer));
+        let result = match result {
+            Ok(result) => result,
+            Err(message) => {
+                let crash = Crash { message, module: &module, context: &context, pipeline };
+                crash.report(arguments, self.bytes, resources, streams.err)?;
+                return Ok(exit::CRASH);
+            }
         };
         for line in &context.log {
             writeln!(streams.err, "{line}")?;
@@ -81,7 +86,7 @@ impl Unit<'_> {
         }
         if let Err(error) = result {
             complain::pipeline(&error, format, streams.err)?;
-            if let Some(broken) = broken {
+            if let Some(broken) = verifying.broken {
                 let before = self.before_pass(&broken, arguments, pipeline, resources);
                 complain::broken(&broken, before.as_deref(), format, streams.err)?;
             }
@@ -122,12 +127,12 @@ impl Unit<'_> {
         broken: &BrokenModule,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        resources: &dyn Resources,
+        resources: &FileResources<'_>,
     ) -> Option<String> {
         let (id, _) = broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
-        let mut context = PassContext { resources, ..PassContext::default() };
-        pipeline.run(&mut module, &mut context, &mut StopBefore(broken.index)).err()?;
+        let mut context = PassContext { resources, ..arguments.context() };
+        pipeline.run_first(broken.index, &mut module, &mut context, &mut NoObserver).ok()?;
         let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
         is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
     }

@@ -1,6 +1,6 @@
 //! Command-line options in LLVM's manner: one table, from which parsing and help derive.
 
-use super::NAME;
+use super::{NAME, ignored};
 use crate::filecheck::options::{DumpFilter, DumpInput, DumpOptions, MatchOptions};
 use crate::tool::{DiagnosticStyle, Invocation, Output};
 
@@ -22,11 +22,11 @@ pub(super) struct Parsed {
     /// `--diagnostics`
     pub(super) style: Option<DiagnosticStyle>,
     /// `--lint`
-    pub(super) lint: Option<bool>,
+    pub(super) lint: bool,
 }
 
 /// Everything collected while going through the arguments.
-struct Builder {
+pub(super) struct Builder {
     matching: MatchOptions,
     dump: Vec<DumpInput>,
     filter: Vec<DumpFilter>,
@@ -34,11 +34,11 @@ struct Builder {
     input_file: String,
     color: Option<bool>,
     style: Option<DiagnosticStyle>,
-    lint: Option<bool>,
+    lint: bool,
 }
 
 /// How an option takes its value, and what it does with it.
-enum Kind {
+pub(super) enum Kind {
     /// `--flag`, `--flag=true`
     Flag(fn(&mut Builder, bool)),
     /// `--option=value`, `--option value`
@@ -51,13 +51,13 @@ enum Kind {
     Show(fn() -> String),
 }
 
-struct Row {
-    name: &'static str,
+pub(super) struct Row {
+    pub(super) name: &'static str,
     /// The value's name in the help.
-    value: &'static str,
-    kind: Kind,
-    hidden: bool,
-    help: &'static str,
+    pub(super) value: &'static str,
+    pub(super) kind: Kind,
+    pub(super) hidden: bool,
+    pub(super) help: &'static str,
 }
 
 const DUMP_VALUES: &[(&str, DumpInput)] = &[
@@ -166,13 +166,6 @@ const ROWS: &[Row] = &[
         help: "Prefixes of comments, with commas between them (default 'COM,RUN').",
     },
     Row {
-        name: "crash-diagnostics-dir",
-        value: "directory",
-        kind: Kind::Value(|_, _| Ok(())),
-        hidden: true,
-        help: "Accepted without effect.",
-    },
-    Row {
         name: "diagnostics",
         value: "value",
         kind: Kind::Value(|builder, value| {
@@ -181,13 +174,6 @@ const ROWS: &[Row] = &[
         }),
         hidden: true,
         help: "How failures are worded: compatible (as LLVM does) or rich.",
-    },
-    Row {
-        name: "disable-symbolication",
-        value: "",
-        kind: Kind::Flag(|_, _| {}),
-        hidden: true,
-        help: "Accepted without effect.",
     },
     Row {
         name: "dump-input",
@@ -277,13 +263,6 @@ const ROWS: &[Row] = &[
         help: "Put a CHECK-NOT with this pattern before every positive check.",
     },
     Row {
-        name: "info-output-file",
-        value: "filename",
-        kind: Kind::Value(|_, _| Ok(())),
-        hidden: true,
-        help: "Accepted without effect.",
-    },
-    Row {
         name: "input-file",
         value: "filename",
         kind: Kind::Value(|builder, value| {
@@ -296,10 +275,9 @@ const ROWS: &[Row] = &[
     Row {
         name: "lint",
         value: "",
-        kind: Kind::Flag(|builder, on| builder.lint = Some(on)),
+        kind: Kind::Flag(|builder, on| builder.lint = on),
         hidden: true,
-        help: "Warn about check files that mean something else than they seem to (on with \
-               --diagnostics=rich).",
+        help: "Warn about check files that mean something else than they seem to.",
     },
     Row {
         name: "match-full-lines",
@@ -308,13 +286,6 @@ const ROWS: &[Row] = &[
         hidden: false,
         help: "Positive checks must match whole lines; blanks around them are ignored without \
                --strict-whitespace.",
-    },
-    Row {
-        name: "rng-seed",
-        value: "seed",
-        kind: Kind::Value(|_, _| Ok(())),
-        hidden: true,
-        help: "Accepted without effect.",
     },
     Row {
         name: "strict-whitespace",
@@ -345,8 +316,7 @@ fn version() -> String {
 }
 
 fn help(hidden: bool) -> String {
-    let heads: Vec<_> = ROWS
-        .iter()
+    let heads: Vec<_> = rows()
         .filter(|row| hidden || !row.hidden)
         .map(|row| {
             let value = match row.kind {
@@ -373,8 +343,13 @@ fn dashed(name: &str) -> String {
     if name.chars().count() == 1 { format!("-{name}") } else { format!("--{name}") }
 }
 
+/// All options.
+fn rows() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().chain(ignored::ROWS)
+}
+
 fn find(name: &str) -> Option<&'static Row> {
-    ROWS.iter().find(|row| row.name == name)
+    rows().find(|row| row.name == name)
 }
 
 /// Parses the options of `FILECHECK_OPTS` and of the command line.
@@ -396,7 +371,7 @@ pub(super) fn parse(command: &str, invocation: &Invocation) -> Result<Parsed, Ou
         input_file: "-".to_owned(),
         color: None,
         style: None,
-        lint: None,
+        lint: false,
     };
     let mut errors = String::new();
     let mut positional: Vec<&str> = Vec::new();
@@ -475,7 +450,7 @@ fn look_up(arg: &str) -> Option<(&'static Row, Option<&str>)> {
         return Some((row, value));
     }
     let attached = |row: &&Row| matches!(row.kind, Kind::Attached(_));
-    let row = ROWS.iter().filter(attached).find(|row| arg.starts_with(row.name))?;
+    let row = rows().filter(attached).find(|row| arg.starts_with(row.name))?;
     let value = &arg[row.name.len()..];
     (!value.is_empty()).then_some((row, Some(value)))
 }
@@ -514,7 +489,7 @@ fn nearest(arg: &str) -> Option<String> {
         Some((name, value)) => (name, Some(value)),
         None => (arg, None),
     };
-    let best = ROWS.iter().filter(|row| !OWN.contains(&row.name)).min_by_key(|row| {
+    let best = rows().filter(|row| !OWN.contains(&row.name)).min_by_key(|row| {
         let flag = if matches!(row.kind, Kind::Show(_)) { arg } else { name };
         strsim_distance(row.name, flag)
     })?;

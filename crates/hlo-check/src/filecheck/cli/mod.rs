@@ -2,11 +2,15 @@
 
 mod arguments;
 pub mod batch;
+mod ignored;
+mod review;
+
+pub use review::review;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
-use super::options::{DumpInput, MatchOptions};
+use super::options::DumpInput;
 use super::report::{dump, rich};
 use super::{Run, lint};
 use crate::tool::{DiagnosticStyle, Invocation, Output};
@@ -145,15 +149,20 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files
         run.keep_failures();
     }
     let rerun = || {
+        if !invocation.rerun.is_empty() {
+            return invocation.rerun.clone();
+        }
         let words = invocation.args.iter().map(|word| quote(word));
-        std::iter::once(caller.command.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+        let command = std::iter::once(caller.command.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+        // What came through a pipe can't be had again by this call alone.
+        if parsed.input_file == "-" { format!("{command} < INPUT") } else { command }
     };
     let lints = |run: &Run<'_>| {
-        if !parsed.lint.unwrap_or(is_rich) {
+        if !parsed.lint {
             return String::new();
         }
-        let found = lint::lint(run.check_text(), &usage(&parsed.matching));
-        rich::render_lints(&found, check_name, run.check_text(), colors)
+        let found = lint::lint(run.check_text(), &lint::Usage::of_call(&parsed.matching));
+        rich::render_lints(&found, check_name, run.check_text(), colors).concat()
     };
     if run.read_checks().is_err() {
         let status = if run.exit_at_once() { FAILED } else { UNUSABLE };
@@ -200,21 +209,6 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files
     let mut stderr = run.render(colors);
     stderr.extend_from_slice(problem.as_bytes());
     Output { stderr, status: UNUSABLE, ..Output::default() }
-}
-
-/// What is known about the use of a check file from one call.
-fn usage(options: &MatchOptions) -> lint::Usage {
-    let name = |define: &String| {
-        let name = define.split('=').next().unwrap_or_default();
-        name.rsplit(',').next().unwrap_or_default().trim_start_matches('#').trim().to_owned()
-    };
-    lint::Usage {
-        check_prefixes: options.check_prefixes.clone(),
-        comment_prefixes: options.comment_prefixes.clone(),
-        defined: options.defines.iter().map(name).collect(),
-        allow_unused_prefixes: options.allow_unused_prefixes,
-        commands: None,
-    }
 }
 
 /// A word as a shell takes it.

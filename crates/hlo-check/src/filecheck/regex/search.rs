@@ -91,7 +91,24 @@ impl Regex {
         want_groups: bool,
         scratch: &mut Scratch,
     ) -> Result<Option<Match>, StepLimitReached> {
-        let mut from = 0;
+        self.find_at(text, 0, want_groups, scratch)
+    }
+
+    /// The leftmost-longest match in `text` that starts at `from` or later; what stands before it is seen by anchors
+    /// and word boundaries. No match starts beyond the end of `text`.
+    ///
+    /// # Errors
+    /// [`StepLimitReached`] when the search was given up.
+    pub fn find_at(
+        &self,
+        text: &[u8],
+        mut from: usize,
+        want_groups: bool,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Match>, StepLimitReached> {
+        if from > text.len() {
+            return Ok(None);
+        }
         loop {
             // The part of the text in which the next match would start.
             let (start, to, next) = match &self.required {

@@ -277,16 +277,17 @@ fn help(failure: &Failure, sources: &SourceMap) -> Option<String> {
         && let Some(loc) = closest(failure)
     {
         let line = Span { start: loc.offset, ..sources.line_span(loc) };
-        // Where the part that matches ends, in either line.
+        // Where the part that matches ends, in either line; nothing may match and the line be alike all the same.
         let (pattern_end, input_end) = match failure.progress {
-            Some(progress) => (progress.pattern.end, progress.input.end),
-            None => (failure.pattern.start, line.start),
+            Some(progress) => (Some(progress.pattern.end), Some(progress.input.end)),
+            None => (None, None),
         };
         for (name, span, end) in [("pattern: ", failure.pattern, pattern_end), ("input:   ", line, input_end)]
         {
+            lines.push(format!("{name}{}", cut(&shown(sources.slice(span)), LONGEST_LINE)));
+            let Some(end) = end else { continue };
             let head =
                 shown(sources.slice(Span { end: end.clamp(span.start, span.end.max(span.start)), ..span }));
-            lines.push(format!("{name}{}", cut(&shown(sources.slice(span)), LONGEST_LINE)));
             let column = head.chars().count();
             if column <= LONGEST_LINE {
                 lines.push(format!("         {}^ same up to here", " ".repeat(column)));
@@ -309,13 +310,21 @@ fn cut(text: &str, longest: usize) -> String {
     text.chars().take(longest).chain(['…']).collect()
 }
 
-/// Renders lints of a check file.
+/// Renders lints of a check file, each by itself.
 #[must_use]
-pub fn render_lints(lints: &[crate::filecheck::lint::Lint], name: &str, text: &[u8], colors: bool) -> String {
+pub fn render_lints(
+    lints: &[crate::filecheck::lint::Lint],
+    name: &str,
+    text: &[u8],
+    colors: bool,
+) -> Vec<String> {
+    if lints.is_empty() {
+        return Vec::new();
+    }
     let mut sources = SourceMap::default();
     let buffer = sources.add(name, text.to_vec());
-    let mut out = String::new();
-    for lint in lints {
+    let render = |lint: &crate::filecheck::lint::Lint| {
+        let mut out = String::new();
         let span = Span { buffer, start: lint.span.start, end: lint.span.end };
         let (source, base) = excerpt(&sources, span.loc());
         let message = Message {
@@ -328,6 +337,7 @@ pub fn render_lints(lints: &[crate::filecheck::lint::Lint], name: &str, text: &[
             severity: miette::Severity::Warning,
         };
         put(&mut out, &message, colors);
-    }
-    out
+        out
+    };
+    lints.iter().map(render).collect()
 }

@@ -1,110 +1,329 @@
-//! POSIX regular expressions in the syntax of the `regex` crate.
-//!
-//! Two differences remain: alternatives are tried from the left instead of taking the longest, and
-//! back-references in patterns are refused.
+//! POSIX regular expressions as `sed` spells them (basic, or extended with `-E`, with GNU's additions), for the engine
+//! that FileCheck uses: leftmost-longest, with back-references.
 
-/// Writes a POSIX expression in the syntax of the `regex` crate.
-pub(super) fn translate(pattern: &str, extended: bool) -> Result<String, String> {
+use std::cell::RefCell;
+
+use crate::filecheck::regex::{Match, Regex, Scratch};
+
+/// A compiled expression of `sed`.
+pub(super) struct SedRegex {
+    regex: Regex,
+    /// Number in the engine of each group of the expression, the whole match first.
+    groups: Vec<usize>,
+    scratch: RefCell<Scratch>,
+}
+
+impl std::fmt::Debug for SedRegex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SedRegex").field("groups", &self.groups).finish_non_exhaustive()
+    }
+}
+
+/// Where an expression matched.
+pub(super) struct Found<'r> {
+    found: Match,
+    groups: &'r [usize],
+}
+
+impl Found<'_> {
+    pub(super) fn start(&self) -> usize {
+        self.found.start
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.found.end
+    }
+
+    /// Start and end of a group of the expression, 0 for the whole match.
+    pub(super) fn group(&self, number: usize) -> Option<(usize, usize)> {
+        let number = *self.groups.get(number)?;
+        if number == 0 {
+            return Some((self.found.start, self.found.end));
+        }
+        self.found.groups.get(number).copied().flatten()
+    }
+}
+
+impl SedRegex {
+    /// Compiles `pattern`; `extended` is `-E`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn new(pattern: &str, extended: bool, ignore_case: bool) -> Result<Self, String> {
+        let (text, groups) = translate(pattern, extended)?;
+        let regex = Regex::new(&text, ignore_case)
+            .map_err(|error| format!("invalid regular expression '{pattern}': {error}"))?;
+        Ok(Self { regex, groups, scratch: RefCell::default() })
+    }
+
+    /// How many groups it has, the whole match included.
+    pub(super) fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The first match that starts at `from` or later.
+    ///
+    /// # Errors
+    /// The search takes too long.
+    pub(super) fn find_at(&self, text: &[u8], from: usize) -> Result<Option<Found<'_>>, String> {
+        let found = self.regex.find_at(text, from, self.groups.len() > 1, &mut self.scratch.borrow_mut());
+        let found = found.map_err(|_| "the regular expression takes too many steps on a line".to_owned())?;
+        Ok(found.map(|found| Found { found, groups: &self.groups }))
+    }
+}
+
+/// A part of a translated expression. Groups and references get their numbers when all are known.
+enum Piece {
+    /// Opens a group; whether it is one of the expression's own.
+    Open(bool),
+    Close,
+    Text(Vec<u8>),
+    /// A reference to a group of the expression.
+    Reference(usize),
+}
+
+/// What stands between a parenthesis and its counterpart.
+struct Level {
+    /// Branches that are complete.
+    branches: Vec<Vec<Piece>>,
+    branch: Vec<Piece>,
+    /// Where the last atom begins in `branch`, if something may be repeated there.
+    atom: Option<usize>,
+    /// That atom is repeated already.
+    repeated: bool,
+    /// Whether a branch begins here: `*` is itself then, `^` an anchor.
+    start: bool,
+}
+
+impl Level {
+    fn new() -> Self {
+        Level { branches: Vec::new(), branch: Vec::new(), atom: None, repeated: false, start: true }
+    }
+
+    /// Adds something that can be repeated.
+    fn atom(&mut self, pieces: impl IntoIterator<Item = Piece>) {
+        self.atom = Some(self.branch.len());
+        (self.repeated, self.start) = (false, false);
+        self.branch.extend(pieces);
+    }
+
+    fn text(&mut self, text: impl Into<Vec<u8>>) {
+        self.atom([Piece::Text(text.into())]);
+    }
+
+    fn literal(&mut self, c: char) {
+        let mut text = Vec::new();
+        crate::filecheck::regex::escape_into(&mut text, c.encode_utf8(&mut [0; 4]).as_bytes());
+        if c.len_utf8() == 1 {
+            self.text(text);
+        } else {
+            // What stands after a character of several bytes repeats all of them.
+            self.atom([Piece::Open(false), Piece::Text(text), Piece::Close]);
+        }
+    }
+
+    fn anchor(&mut self, text: &str, start: bool) {
+        self.branch.push(Piece::Text(text.into()));
+        self.atom = None;
+        self.start = start;
+    }
+
+    fn repetition(&mut self, text: &[u8]) {
+        if self.repeated
+            && let Some(atom) = self.atom
+        {
+            self.branch.insert(atom, Piece::Open(false));
+            self.branch.push(Piece::Close);
+        }
+        self.branch.push(Piece::Text(text.to_vec()));
+        (self.repeated, self.start) = (true, false);
+    }
+
+    fn next_branch(&mut self) {
+        let done = std::mem::replace(self, Level::new());
+        self.branches = done.branches;
+        self.branches.push(done.branch);
+    }
+
+    /// All branches. An empty one, which the engine doesn't have, makes the others optional.
+    fn finish(mut self) -> Vec<Piece> {
+        self.branches.push(self.branch);
+        let count = self.branches.len();
+        self.branches.retain(|branch| !branch.is_empty());
+        let optional = self.branches.len() < count && !self.branches.is_empty();
+        let mut pieces = Vec::new();
+        if optional {
+            pieces.push(Piece::Open(false));
+        }
+        for (index, branch) in self.branches.into_iter().enumerate() {
+            if index > 0 {
+                pieces.push(Piece::Text(b"|".to_vec()));
+            }
+            pieces.extend(branch);
+        }
+        if optional {
+            pieces.extend([Piece::Close, Piece::Text(b"?".to_vec())]);
+        }
+        pieces
+    }
+}
+
+/// The parentheses that are open, the whole expression first.
+struct Translation {
+    outer: Vec<Level>,
+    level: Level,
+}
+
+impl Translation {
+    fn open(&mut self) {
+        self.outer.push(std::mem::replace(&mut self.level, Level::new()));
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        let outer = self.outer.pop().ok_or("unmatched ) in regular expression")?;
+        let inner = std::mem::replace(&mut self.level, outer).finish();
+        let whole = std::iter::once(Piece::Open(true)).chain(inner).chain([Piece::Close]);
+        self.level.atom(whole);
+        Ok(())
+    }
+
+    /// The expression and the engine's number of each of its groups.
+    fn finish(self) -> Result<(Vec<u8>, Vec<usize>), String> {
+        if !self.outer.is_empty() {
+            return Err("unmatched ( in regular expression".to_owned());
+        }
+        let pieces = self.level.finish();
+        let mut groups = vec![0];
+        let mut opened = 0;
+        for piece in &pieces {
+            if let Piece::Open(own) = piece {
+                opened += 1;
+                if *own {
+                    groups.push(opened);
+                }
+            }
+        }
+        let mut out = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Open(_) => out.push(b'('),
+                Piece::Close => out.push(b')'),
+                Piece::Text(text) => out.extend_from_slice(&text),
+                Piece::Reference(number) => match groups.get(number) {
+                    Some(number) if *number <= 9 => out.extend_from_slice(format!("\\{number}").as_bytes()),
+                    Some(_) => return Err("too many groups before a back-reference".to_owned()),
+                    None => return Err(format!("invalid back-reference \\{number}")),
+                },
+            }
+        }
+        Ok((out, groups))
+    }
+}
+
+/// Writes an expression of `sed` for the engine.
+fn translate(pattern: &str, extended: bool) -> Result<(Vec<u8>, Vec<usize>), String> {
     let chars: Vec<char> = pattern.chars().collect();
-    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut translation = Translation { outer: Vec::new(), level: Level::new() };
     let mut at = 0;
-    // Whether an expression begins here: `*` is itself then, `^` an anchor.
-    let mut start = true;
     while let Some(&c) = chars.get(at) {
         at += 1;
-        let was_start = std::mem::take(&mut start);
+        let rest = &chars[at..];
         match c {
-            '[' => at = translate_class(&chars, at, &mut out)?,
+            '[' => {
+                let (text, length) = class(rest)?;
+                translation.level.text(text);
+                at += length;
+            }
             '\\' => {
-                let Some(&escaped) = chars.get(at) else {
+                let Some(&escaped) = rest.first() else {
                     return Err("trailing backslash in regular expression".to_owned());
                 };
                 at += 1;
-                start = translate_escape(escaped, extended, was_start, &mut out)?;
+                match escaped {
+                    '(' | ')' | '|' | '{' | '}' | '+' | '?' if !extended => {
+                        at += operator(escaped, &chars[at..], extended, &mut translation)?;
+                    }
+                    _ => escape(escaped, &mut translation.level)?,
+                }
             }
-            '(' | ')' | '|' | '+' | '?' | '{' | '}' if !extended => {
-                out.push('\\');
-                out.push(c);
+            '(' | ')' | '|' | '+' | '?' | '{' if extended => {
+                at += operator(c, rest, extended, &mut translation)?
             }
-            '(' | '|' => {
-                out.push(c);
-                start = true;
+            '*' => at += operator(c, rest, extended, &mut translation)?,
+            '.' => translation.level.text("."),
+            '^' if extended || translation.level.start => translation.level.anchor("^", true),
+            '$' if extended || matches!(rest, [] | ['\\', ')' | '|', ..]) => {
+                translation.level.anchor("$", false);
             }
-            '{' if chars.get(at).is_none_or(|next| !next.is_ascii_digit()) => out.push_str("\\{"),
-            '*' if was_start => out.push_str("\\*"),
-            '^' if was_start || extended => {
-                out.push('^');
-                start = !extended;
-            }
-            '^' => out.push_str("\\^"),
-            '$' if extended || ends_expression(&chars[at..]) => out.push('$'),
-            '$' => out.push_str("\\$"),
-            c if "*.)+?{}".contains(c) => out.push(c),
-            c if regex_syntax_char(c) => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
+            c => translation.level.literal(c),
         }
     }
-    Ok(out)
+    translation.finish()
 }
 
-fn regex_syntax_char(c: char) -> bool {
-    "\\.+*?()|[]{}^$#&-~".contains(c)
+/// One of `( ) | * + ? {`; gives how many more characters belong to it.
+fn operator(c: char, rest: &[char], extended: bool, translation: &mut Translation) -> Result<usize, String> {
+    match c {
+        '(' => translation.open(),
+        ')' => translation.close()?,
+        '|' => translation.level.next_branch(),
+        '*' | '+' | '?' if translation.level.atom.is_none() => translation.level.literal(c),
+        '*' | '+' | '?' => translation.level.repetition(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        '{' if translation.level.atom.is_some() && rest.first().is_some_and(char::is_ascii_digit) => {
+            let length = rest
+                .iter()
+                .position(|c| !(c.is_ascii_digit() || *c == ','))
+                .ok_or("unterminated { in regular expression")?;
+            let tail = &rest[length..];
+            let closes = if extended { tail.starts_with(&['}']) } else { tail.starts_with(&['\\', '}']) };
+            if !closes {
+                return Err("invalid content of {} in regular expression".to_owned());
+            }
+            let text: String =
+                std::iter::once('{').chain(rest[..length].iter().copied()).chain(['}']).collect();
+            translation.level.repetition(text.as_bytes());
+            return Ok(length + if extended { 1 } else { 2 });
+        }
+        other => translation.level.literal(other),
+    }
+    Ok(0)
 }
 
-fn ends_expression(rest: &[char]) -> bool {
-    matches!(rest, [] | ['\\', ')' | '|', ..])
-}
-
-/// One escaped character; gives whether an expression begins after it.
-fn translate_escape(
-    escaped: char,
-    extended: bool,
-    was_start: bool,
-    out: &mut String,
-) -> Result<bool, String> {
+/// One escaped character that is no operator.
+fn escape(escaped: char, out: &mut Level) -> Result<(), String> {
     match escaped {
-        '(' | '|' if !extended => {
-            out.push(escaped);
-            return Ok(true);
+        'n' => out.literal('\n'),
+        't' => out.literal('\t'),
+        'r' => out.literal('\r'),
+        'f' => out.literal('\x0c'),
+        'v' => out.literal('\x0b'),
+        'w' => out.text("[_[:alnum:]]"),
+        'W' => out.text("[^_[:alnum:]]"),
+        's' => out.text("[[:space:]]"),
+        'S' => out.text("[^[:space:]]"),
+        '<' => out.anchor("[[:<:]]", false),
+        '>' => out.anchor("[[:>:]]", false),
+        'b' => {
+            out.branch.extend([Piece::Open(false), Piece::Text(b"[[:<:]]|[[:>:]]".to_vec()), Piece::Close]);
+            (out.atom, out.start) = (None, false);
         }
-        '+' | '?' | '{' if !extended && was_start => {
-            out.push('\\');
-            out.push(escaped);
-        }
-        ')' | '{' | '}' | '+' | '?' if !extended => out.push(escaped),
-        'n' => out.push_str("\\n"),
-        't' => out.push_str("\\t"),
-        'r' => out.push_str("\\r"),
-        'f' => out.push_str("\\f"),
-        'v' => out.push_str("\\v"),
-        'w' | 'W' | 's' | 'S' | 'b' | 'B' | '<' | '>' => {
-            out.push('\\');
-            out.push(escaped);
-        }
-        '`' => out.push_str("\\A"),
-        '\'' => out.push_str("\\z"),
-        '1'..='9' => {
-            return Err(format!("back-reference '\\{escaped}' in a pattern is not supported"));
-        }
-        c if regex_syntax_char(c) => {
-            out.push('\\');
-            out.push(c);
-        }
-        c => out.push(c),
+        'B' => return Err("'\\B' in a regular expression is not supported".to_owned()),
+        '`' => out.anchor("^", false),
+        '\'' => out.anchor("$", false),
+        '1'..='9' => out.atom([Piece::Reference(escaped as usize - '0' as usize)]),
+        other => out.literal(other),
     }
-    Ok(false)
+    Ok(())
 }
 
-/// Translates `[...]` whose contents begin at `at`; gives where it ends.
-fn translate_class(chars: &[char], mut at: usize, out: &mut String) -> Result<usize, String> {
+/// Translates `[...]` whose contents are at the beginning of `chars`; gives how many characters it takes.
+fn class(chars: &[char]) -> Result<(Vec<u8>, usize), String> {
     const UNTERMINATED: &str = "unterminated '[' in regular expression";
-    out.push('[');
-    if chars.get(at) == Some(&'^') {
-        out.push('^');
-        at += 1;
+    let mut text = String::from("[");
+    let mut at = 0;
+    if chars.first() == Some(&'^') {
+        text.push('^');
+        at = 1;
     }
     let first = at;
     loop {
@@ -112,38 +331,28 @@ fn translate_class(chars: &[char], mut at: usize, out: &mut String) -> Result<us
         at += 1;
         match c {
             ']' if at - 1 > first => {
-                out.push(']');
-                return Ok(at);
+                text.push(']');
+                return Ok((text.into_bytes(), at));
             }
-            '[' if chars.get(at) == Some(&':') => {
-                let close = chars[at..].windows(2).position(|pair| pair == [':', ']']);
-                let end = at + 1 + close.filter(|&close| close > 0).ok_or(UNTERMINATED)?;
-                out.push('[');
-                out.extend(&chars[at..=end]);
-                at = end + 1;
+            '[' if matches!(chars.get(at), Some(':' | '.' | '=')) => {
+                let kind = chars[at];
+                let close = chars[at + 1..].windows(2).position(|pair| pair == [kind, ']']);
+                let end = at + 1 + close.ok_or(UNTERMINATED)? + 2;
+                text.push('[');
+                text.extend(&chars[at..end]);
+                at = end;
             }
-            '\\' => match chars.get(at) {
-                Some('n') => {
-                    out.push_str("\\n");
-                    at += 1;
-                }
-                Some('t') => {
-                    out.push_str("\\t");
-                    at += 1;
-                }
-                Some('\\') => {
-                    out.push_str("\\\\");
-                    at += 1;
-                }
-                _ => out.push_str("\\\\"),
-            },
-            '-' if at - 1 == first || chars.get(at) == Some(&']') => out.push_str("\\-"),
-            '-' => out.push('-'),
-            c if "[]^&~#.*+?(){}|$".contains(c) => {
-                out.push('\\');
-                out.push(c);
+            '\\' => {
+                let meant = match chars.get(at) {
+                    Some('n') => Some('\n'),
+                    Some('t') => Some('\t'),
+                    Some('\\') => Some('\\'),
+                    _ => None,
+                };
+                at += usize::from(meant.is_some());
+                text.push(meant.unwrap_or('\\'));
             }
-            c => out.push(c),
+            c => text.push(c),
         }
     }
 }

@@ -128,8 +128,13 @@ pub(super) fn sed(args: &[String], stdin: Vec<u8>, call: &Call<'_>) -> Result<Ou
     if args.in_place.is_some() || args.separate {
         for (name, bytes) in &inputs {
             let mut stream = Stream::new(&script, args.quiet);
-            let status = stream.run(&[bytes]);
-            output.status = status;
+            match stream.run(&[bytes]) {
+                Ok(status) => output.status = status,
+                Err(message) => {
+                    complaints.push_str(&format!("sed: {name}: {message}\n"));
+                    continue;
+                }
+            }
             let Some(suffix) = &args.in_place else {
                 output.stdout.append(&mut stream.out);
                 continue;
@@ -149,7 +154,10 @@ pub(super) fn sed(args: &[String], stdin: Vec<u8>, call: &Call<'_>) -> Result<Ou
     } else {
         let inputs: Vec<&[u8]> = inputs.iter().map(|(_, bytes)| bytes.as_slice()).collect();
         let mut stream = Stream::new(&script, args.quiet);
-        output.status = stream.run(&inputs);
+        match stream.run(&inputs) {
+            Ok(status) => output.status = status,
+            Err(message) => complaints.push_str(&format!("sed: {message}\n")),
+        }
         output.stdout = stream.out;
     }
     if !complaints.is_empty() {

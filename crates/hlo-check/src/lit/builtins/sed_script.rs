@@ -2,9 +2,9 @@
 //!
 //! Lines are bytes, as in the C locale.
 
-use regex::bytes::{Regex, RegexBuilder};
+use std::rc::Rc;
 
-use super::posix_regex::translate;
+use super::posix_regex::SedRegex;
 
 /// A parsed script.
 #[derive(Debug)]
@@ -24,14 +24,14 @@ pub(super) struct Step {
 pub(super) enum Address {
     Line(usize),
     Last,
-    Match(Regex),
+    Match(Rc<SedRegex>),
     /// As second address: that many lines more.
     More(usize),
 }
 
 #[derive(Debug)]
 pub(super) enum Action {
-    Substitute { regex: Regex, parts: Vec<Part>, first: usize, all: bool, print: bool },
+    Substitute { regex: Rc<SedRegex>, parts: Vec<Part>, first: usize, all: bool, print: bool },
     Translate(Box<[u8; 256]>),
     Delete,
     Print,
@@ -73,7 +73,7 @@ struct Parser<'t> {
     at: usize,
     extended: bool,
     /// The expression that an empty one stands for.
-    last: Option<Regex>,
+    last: Option<Rc<SedRegex>>,
 }
 
 impl<'t> Parser<'t> {
@@ -198,18 +198,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn regex(&mut self, pattern: &str, fold: bool) -> Result<Regex, String> {
+    fn regex(&mut self, pattern: &str, fold: bool) -> Result<Rc<SedRegex>, String> {
         if pattern.is_empty() {
             return self.last.clone().ok_or_else(|| "no previous regular expression".to_owned());
         }
-        let translated = translate(pattern, self.extended)?;
-        let regex = RegexBuilder::new(&translated)
-            .unicode(false)
-            .dot_matches_new_line(true)
-            .case_insensitive(fold)
-            .build()
-            .map_err(|error| format!("invalid regular expression '{pattern}': {error}"))?;
-        self.last = Some(regex.clone());
+        let regex = Rc::new(SedRegex::new(pattern, self.extended, fold)?);
+        self.last = Some(Rc::clone(&regex));
         Ok(regex)
     }
 
@@ -277,7 +271,7 @@ impl<'t> Parser<'t> {
         let parts = replacement_parts(&replacement)?;
         for part in &parts {
             if let Part::Group(number) = part
-                && *number >= regex.captures_len()
+                && *number >= regex.group_count()
             {
                 return Err(format!("invalid reference \\{number} on 's' command's RHS"));
             }
@@ -348,7 +342,7 @@ mod tests {
     fn run(script: &str, extended: bool, quiet: bool, input: &str) -> String {
         let script = Script::parse(script, extended).unwrap_or_else(|error| panic!("{error}"));
         let mut stream = Stream::new(&script, quiet);
-        stream.run(&[input.as_bytes()]);
+        stream.run(&[input.as_bytes()]).unwrap();
         String::from_utf8(stream.out).unwrap()
     }
 
@@ -379,11 +373,33 @@ mod tests {
             ("s/[a-]/X/g", "a-b\n", "XXb\n"),
             ("s/[/]/x/", "a/b\n", "axb\n"),
             (r"s/[\n.]/X/g", "a.n\\\n", "aXn\\\n"),
+            // The longest, not the first alternative.
+            (r"s/a\|ab\|abc/X/", "abcd\n", "Xd\n"),
+            (r"s/\(a\|ab\)\(c\|bcd\)/[\1|\2]/", "abcd\n", "[a|bcd]\n"),
+            (r"s/\(.\)\1/[\1]/g", "abbcc\n", "a[b][c]\n"),
+            (r"s/x*/-/g", "abc\n", "-a-b-c-\n"),
+            (r"s/b*/-/g", "abbc\n", "-a-c-\n"),
+            (r"s/^a/X/g", "aaa\n", "Xaa\n"),
+            (r"s/\<a/X/g", "a aa ba\n", "X Xa ba\n"),
+            (r"s/a\b/X/g", "a aa ab\n", "X aX ab\n"),
+            (r"s/\w\+\W/[&]/g", "ab_1 c\n", "[ab_1 ]c\n"),
+            (r"s/\s\S/X/", "a b\n", "aX\n"),
+            (r"s/\(\|b\)c/[\1]/g", "bcc\n", "[b][]\n"),
+            (r"s/a**/X/", "aab\n", "Xb\n"),
+            (r"s/\(b\)*\(c\)\{2\}/\2\1/", "bbcc\n", "cb\n"),
+            (r"s/\({\)a/\1/", "{a\n", "{\n"),
+            (r"s/[[:upper:][:digit:]]*/x/", "A1b\n", "xb\n"),
+            ("s/\u{e9}*x/y/", "\u{e9}\u{e9}x\n", "y\n"),
         ] {
             assert_eq!(run(script, false, false, input), expected, "{script}");
         }
         assert_eq!(run("s/(a|b)+{1}/X/", true, false, "ab\n"), "X\n");
         assert_eq!(run(r"s/\(a\)/X/", true, false, "(a)\n"), "X\n");
+        assert_eq!(run("s/(a|ab)(c|bcd)(d*)/[\\1|\\2|\\3]/", true, false, "abcd\n"), "[ab|c|d]\n");
+        assert_eq!(run("s/(one|onetwo|three)+/X/g", true, false, "onetwo threethree\n"), "X X\n");
+        assert_eq!(run(r"s/(a)|b\b|(c)/[\1\2]/g", true, false, "abc b\n"), "[a]b[c] []\n");
+        assert_eq!(run("s/a||b/X/", true, false, "b\n"), "X\n");
+        assert_eq!(run("s/()a/X/", true, false, "a\n"), "X\n");
     }
 
     #[test]
@@ -423,7 +439,11 @@ mod tests {
             "/a",
             "1,d",
             "y/ab/c/",
-            "s/\\(a\\)\\1/x/",
+            "s/\\(a\\)\\2/x/",
+            "s/a\\B/x/",
+            "s/\\(a/x/",
+            "s/a\\)/x/",
+            "s/a\\{1/x/",
             "s//x/",
             "s/[a/b/",
             "s/a\\",
@@ -451,7 +471,7 @@ mod tests {
             let script = if next(2) == 0 { format!("s/{script}/x/") } else { script };
             if let Ok(script) = Script::parse(&script, next(2) == 0) {
                 valid += 1;
-                Stream::new(&script, false).run(&[b"a1(\n\xff+e\n\na"]);
+                Stream::new(&script, false).run(&[b"a1(\n\xff+e\n\na"]).unwrap();
             }
         }
         assert!(valid > 1000, "{valid}");

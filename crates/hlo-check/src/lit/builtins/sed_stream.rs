@@ -1,7 +1,6 @@
 //! Runs scripts of `sed` over lines.
 
-use regex::bytes::{Captures, Regex};
-
+use super::posix_regex::{Found, SedRegex};
 use super::sed_script::{Action, Address, Part, Script, Step};
 
 /// A run of a script over some input.
@@ -21,7 +20,10 @@ impl<'s> Stream<'s> {
     }
 
     /// Feeds it all input; gives the exit status.
-    pub(super) fn run(&mut self, inputs: &[&[u8]]) -> i32 {
+    ///
+    /// # Errors
+    /// An expression takes too long.
+    pub(super) fn run(&mut self, inputs: &[&[u8]]) -> Result<i32, String> {
         let lines: Vec<&[u8]> =
             inputs.iter().flat_map(|input| input.split_inclusive(|&byte| byte == b'\n')).collect();
         let count = lines.len();
@@ -32,27 +34,27 @@ impl<'s> Stream<'s> {
                 None if index + 1 < count => (line, b"\n"),
                 None => (line, b""),
             };
-            if let Some(status) = self.line(text, end, index + 1, index + 1 == count) {
-                return status;
+            if let Some(status) = self.line(text, end, index + 1, index + 1 == count)? {
+                return Ok(status);
             }
         }
-        0
+        Ok(0)
     }
 
     /// Works on one line; an exit status if the script quits.
-    fn line(&mut self, text: &[u8], end: &[u8], number: usize, last: bool) -> Option<i32> {
+    fn line(&mut self, text: &[u8], end: &[u8], number: usize, last: bool) -> Result<Option<i32>, String> {
         let mut space = text.to_vec();
         let mut appended = Vec::new();
         let mut deleted = false;
         let mut quit = None;
         let script = self.script;
         for (index, step) in script.commands.iter().enumerate() {
-            if self.selects(index, step, &space, number, last) == step.negated {
+            if self.selects(index, step, &space, number, last)? == step.negated {
                 continue;
             }
             match &step.action {
                 Action::Substitute { regex, parts, first, all, print } => {
-                    if substitute(&mut space, regex, parts, *first, *all) && *print {
+                    if substitute(&mut space, regex, parts, *first, *all)? && *print {
                         self.print(&space, end);
                     }
                 }
@@ -86,7 +88,7 @@ impl<'s> Stream<'s> {
             self.out.push(b'\n');
         }
         self.out.extend_from_slice(&appended);
-        quit
+        Ok(quit)
     }
 
     fn print(&mut self, text: &[u8], end: &[u8]) {
@@ -97,28 +99,37 @@ impl<'s> Stream<'s> {
         self.out.extend_from_slice(end);
     }
 
-    fn selects(&mut self, index: usize, step: &Step, space: &[u8], number: usize, last: bool) -> bool {
-        let holds = |address: &Address| match address {
-            Address::Line(line) => *line == number,
-            Address::Last => last,
-            Address::Match(regex) => regex.is_match(space),
-            Address::More(_) => false,
+    fn selects(
+        &mut self,
+        index: usize,
+        step: &Step,
+        space: &[u8],
+        number: usize,
+        last: bool,
+    ) -> Result<bool, String> {
+        let holds = |address: &Address| {
+            Ok::<bool, String>(match address {
+                Address::Line(line) => *line == number,
+                Address::Last => last,
+                Address::Match(regex) => regex.find_at(space, 0)?.is_some(),
+                Address::More(_) => false,
+            })
         };
-        let Some(from) = &step.from else { return true };
+        let Some(from) = &step.from else { return Ok(true) };
         let Some(to) = &step.to else { return holds(from) };
         if let Some(until) = self.active[index] {
             let ends = match until {
                 Some(line) => number >= line,
-                None => holds(to),
+                None => holds(to)?,
             };
             if ends {
                 self.active[index] = None;
             }
             // A range whose last line has been passed is over already.
-            return until.is_none_or(|line| number <= line);
+            return Ok(until.is_none_or(|line| number <= line));
         }
-        if !holds(from) {
-            return false;
+        if !holds(from)? {
+            return Ok(false);
         }
         let until = match to {
             Address::Line(line) => Some(*line),
@@ -132,23 +143,37 @@ impl<'s> Stream<'s> {
         if !only_this {
             self.active[index] = Some(until);
         }
-        true
+        Ok(true)
     }
 }
 
 /// Replaces the match number `first` (and, with `all`, those after it); whether there was one.
-fn substitute(space: &mut Vec<u8>, regex: &Regex, parts: &[Part], first: usize, all: bool) -> bool {
+fn substitute(
+    space: &mut Vec<u8>,
+    regex: &SedRegex,
+    parts: &[Part],
+    first: usize,
+    all: bool,
+) -> Result<bool, String> {
     let mut out = Vec::with_capacity(space.len());
-    let mut copied = 0;
+    let (mut copied, mut at, mut count) = (0, 0, 0);
     let mut done = false;
-    for (index, captures) in regex.captures_iter(space).enumerate() {
-        if index + 1 < first {
+    let mut last_end = None;
+    while let Some(found) = regex.find_at(space, at)? {
+        let (start, end) = (found.start(), found.end());
+        at = if end > start { end } else { end + 1 };
+        // Nothing, right after a match, is no match of its own.
+        if end == start && last_end == Some(end) {
             continue;
         }
-        let Some(whole) = captures.get(0) else { continue };
-        out.extend_from_slice(&space[copied..whole.start()]);
-        replace(&captures, parts, &mut out);
-        copied = whole.end();
+        last_end = Some(end);
+        count += 1;
+        if count < first {
+            continue;
+        }
+        out.extend_from_slice(&space[copied..start]);
+        replace(space, &found, parts, &mut out);
+        copied = end;
         done = true;
         if !all {
             break;
@@ -158,16 +183,16 @@ fn substitute(space: &mut Vec<u8>, regex: &Regex, parts: &[Part], first: usize, 
         out.extend_from_slice(&space[copied..]);
         *space = out;
     }
-    done
+    Ok(done)
 }
 
-fn replace(captures: &Captures<'_>, parts: &[Part], out: &mut Vec<u8>) {
+fn replace(space: &[u8], found: &Found<'_>, parts: &[Part], out: &mut Vec<u8>) {
     for part in parts {
         match part {
             Part::Text(text) => out.extend_from_slice(text),
             Part::Group(number) => {
-                if let Some(group) = captures.get(*number) {
-                    out.extend_from_slice(group.as_bytes());
+                if let Some((start, end)) = found.group(*number) {
+                    out.extend_from_slice(&space[start..end]);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `--report=github`: annotations in GitHub's workflow log, at the RUN line that failed.
+//! `--report=github`: annotations in GitHub's workflow log, at RUN lines that failed and where lints found something.
 
 use std::path::Path;
 
@@ -18,6 +18,20 @@ pub fn annotations(outcomes: &[Outcome<'_>], root: &Path) -> String {
             property(&format!("{}: {}", result.code.name(), test.full_name())),
             data(message)
         ));
+    }
+    for (test, result) in outcomes {
+        let source = test.source();
+        let file = source.strip_prefix(root).unwrap_or(&source).to_string_lossy().replace('\\', "/");
+        for finding in &result.findings {
+            out.push_str(&format!(
+                "::warning file={},line={},col={},title={}::{}\n",
+                property(&file),
+                finding.line,
+                finding.column,
+                property(finding.code),
+                data(&format!("{}; {}", finding.message, finding.help))
+            ));
+        }
     }
     out
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::result::ResultCode;
 use super::Outcome;
+use crate::tool::Finding;
 
 /// The version of lit whose form of the file this is.
 pub const FORMAT_VERSION: [u32; 3] = [23, 1, 5];
@@ -25,12 +26,17 @@ fn document(value: &Value) -> String {
 pub fn results(outcomes: &[Outcome<'_>], elapsed: Duration) -> String {
     let tests: Vec<Value> = executed(outcomes)
         .map(|(test, result)| {
-            json!({
+            let mut entry = json!({
                 "code": result.code.name(),
                 "elapsed": result.elapsed.map(|time| time.as_secs_f64()),
                 "name": test.full_name(),
                 "output": result.output,
-            })
+            });
+            // Beyond lit's form, so only where there is something to say.
+            if !result.findings.is_empty() {
+                entry["lints"] = result.findings.iter().map(lint).collect();
+            }
+            entry
         })
         .collect();
     document(&json!({
@@ -38,6 +44,16 @@ pub fn results(outcomes: &[Outcome<'_>], elapsed: Duration) -> String {
         "elapsed": elapsed.as_secs_f64(),
         "tests": tests,
     }))
+}
+
+fn lint(finding: &Finding) -> Value {
+    json!({
+        "code": finding.code,
+        "line": finding.line,
+        "column": finding.column,
+        "message": finding.message,
+        "help": finding.help,
+    })
 }
 
 /// The file of `--time-trace-output`: events that chrome://tracing shows, one row per worker.

@@ -49,6 +49,8 @@ pub struct Style {
     pub shown_codes: Vec<ResultCode>,
     /// Name files relative to the current folder in the summary.
     pub relative_paths: bool,
+    /// Findings of lints.
+    pub lints: bool,
 }
 
 /// How long lines may wait in the buffer.
@@ -116,6 +118,11 @@ impl<'w> Display<'w> {
         if self.style.print_result_after.covers(result) {
             self.interrupt_bar()?;
             self.print_result(test, result)?;
+        }
+        if self.style.lints && !result.findings.is_empty() {
+            self.interrupt_bar()?;
+            let text: String = result.findings.iter().map(|finding| finding.rendered.as_str()).collect();
+            self.print(&text)?;
         }
         self.advance(Some(test))?;
         if result.code.is_failure() || self.flushed.elapsed() >= FLUSH_INTERVAL {
@@ -214,6 +221,10 @@ impl<'w> Display<'w> {
             }
             text.push_str(&format!("{}\n{stars}\n", result.output));
         }
+        self.print(&text)
+    }
+
+    fn print(&mut self, text: &str) -> std::io::Result<()> {
         match &self.bar {
             Bar::Live(bar) => bar.suspend(|| {
                 self.out.write_all(text.as_bytes())?;
@@ -274,6 +285,13 @@ pub fn summary(
     for (label, count) in counts {
         let share = count as f64 / outcomes.len().max(1) as f64 * 100.0;
         writeln!(out, "  {label:label_width$}: {count:>count_width$} ({share:.2}%)")?;
+    }
+    if style.lints {
+        let counts = outcomes.iter().map(|(_, result)| result.findings.len()).filter(|&count| count > 0);
+        let (tests, lints) = counts.fold((0, 0), |(tests, lints), count| (tests + 1, lints + count));
+        if lints > 0 {
+            writeln!(out, "Lints: {lints} in {tests} tests")?;
+        }
     }
     out.flush()
 }

@@ -17,6 +17,8 @@ pub struct Call<'c> {
     pub(super) diagnostics: DiagnosticStyle,
     /// Whether standard error goes where standard output goes.
     pub(super) merge: bool,
+    /// A command that repeats the pipeline.
+    pub(super) rerun: &'c str,
     pub(super) depth: usize,
 }
 
@@ -60,6 +62,8 @@ impl Call<'_> {
                 current_dir: self.state.cwd.clone(),
                 env: self.env.clone(),
                 diagnostics: self.diagnostics,
+                scratch_dir: self.context.scratch_dir.to_owned(),
+                rerun: self.rerun.to_owned(),
             };
             if let Some(reason) = tool.unsupported(&invocation) {
                 return Err(Stop::Unsupported(reason));
@@ -72,6 +76,12 @@ impl Call<'_> {
             };
             if self.merge {
                 merge(&mut output);
+            }
+            if let Some(calls) = self.context.calls
+                && tool.reviewer().is_some()
+            {
+                let call = Invocation { stdin: Vec::new(), ..invocation };
+                calls.borrow_mut().push((tool.name(), call));
             }
             return Ok(output);
         }
@@ -116,6 +126,9 @@ impl Call<'_> {
         let finished = external::run(request).map_err(|error| {
             Stop::Refused(format!("Could not create process ({}) due to {error}", program.display()))
         })?;
+        if finished.interrupted {
+            return Err(Stop::Interrupted);
+        }
         if finished.timed_out {
             return Err(Stop::TimedOut);
         }

@@ -1,11 +1,13 @@
 //! Runs parsed RUN lines. Pipes are buffers in memory; the working folder and the environment are
 //! data of the test, never of this process.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::super::builtins::{self, Builtin};
+use super::super::interrupt;
 use super::super::toolbox::{CasePool, Toolbox};
 use super::call::Call;
 use super::glob;
@@ -13,7 +15,8 @@ use super::lexer::Word;
 use super::log::Record;
 use super::parser::{Command, Connector, Pipeline, Sequence};
 use super::redirect::{self, Streams, Target};
-use crate::tool::{DiagnosticStyle, Output};
+use super::rerun;
+use crate::tool::{DiagnosticStyle, Invocation, Output};
 
 /// How deeply programs may run programs (`env env not xargs ...`).
 pub const MAX_NESTED_PROGRAMS: usize = 64;
@@ -75,6 +78,8 @@ pub enum Stop {
     Unsupported(String),
     /// The time is up.
     TimedOut,
+    /// The run is interrupted.
+    Interrupted,
 }
 
 /// Which programs may run as processes.
@@ -120,6 +125,14 @@ pub struct Context<'c> {
     pub pool: &'c dyn CasePool,
     /// Whether to note the files that commands name.
     pub track_inputs: bool,
+    /// Calls of the tools that look tests over, if they are to: the tool's name, and the call without its input.
+    pub calls: Option<&'c RefCell<Vec<(&'static str, Invocation)>>>,
+    /// Folder of the test's files, for those that programs leave without being asked.
+    pub scratch_dir: &'c Path,
+    /// A command that runs the whole test again.
+    pub whole_test: &'c str,
+    /// Whether programs see no variables of the test's own.
+    pub plain_environment: bool,
 }
 
 /// Runs the lines of one test.
@@ -131,6 +144,8 @@ pub struct Executor<'a, 'c> {
     pub records: Vec<Record<'a>>,
     /// Files that commands named, if asked for.
     pub inputs: Vec<PathBuf>,
+    /// Whether commands changed the environment.
+    exported: bool,
 }
 
 /// How a command's status is turned round.
@@ -193,7 +208,7 @@ struct Prepared {
 impl<'a, 'c> Executor<'a, 'c> {
     /// A shell that stands in `state`.
     pub fn new(context: &'c Context<'c>, state: ShellState) -> Self {
-        Executor { context, state, records: Vec::new(), inputs: Vec::new() }
+        Executor { context, state, records: Vec::new(), inputs: Vec::new(), exported: false }
     }
 
     /// Runs a RUN line; gives its exit status.
@@ -222,12 +237,22 @@ impl<'a, 'c> Executor<'a, 'c> {
         let mut status = 0;
         let mut piped = Vec::new();
         let count = pipeline.commands.len();
+        let rerun = match self.context.diagnostics {
+            DiagnosticStyle::Rich if self.exported => self.context.whole_test.to_owned(),
+            DiagnosticStyle::Rich => rerun::command(pipeline, self.context, &self.state),
+            DiagnosticStyle::Compatible => String::new(),
+        };
         for (index, command) in pipeline.commands.iter().enumerate() {
             if self.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(Stop::TimedOut);
             }
+            if interrupt::requested() {
+                return Err(Stop::Interrupted);
+            }
             let last = index + 1 == count;
-            let stage = match self.stage(command, std::mem::take(&mut piped), last, count == 1) {
+            let stage = match self.stage(command, std::mem::take(&mut piped), last, count == 1, &rerun) {
+                // What a program gave that was told to stop says nothing of the test.
+                Ok(_) if interrupt::requested() => return Err(Stop::Interrupted),
                 Ok(stage) => stage,
                 Err(stop) => {
                     self.record_stop(command, &stop);
@@ -254,7 +279,7 @@ impl<'a, 'c> Executor<'a, 'c> {
         let (message, timed_out) = match stop {
             Stop::Refused(message) => (message.as_str(), false),
             Stop::TimedOut => ("", true),
-            Stop::Broken(_) | Stop::Unsupported(_) => return,
+            Stop::Broken(_) | Stop::Unsupported(_) | Stop::Interrupted => return,
         };
         self.records.push(Record {
             command,
@@ -272,6 +297,7 @@ impl<'a, 'c> Executor<'a, 'c> {
         piped: Vec<u8>,
         last: bool,
         alone: bool,
+        rerun: &str,
     ) -> Result<Stage, Stop> {
         let mut prepared = prepare(command, &self.state)?;
         let Some(name) = prepared.words.first() else {
@@ -289,7 +315,7 @@ impl<'a, 'c> Executor<'a, 'c> {
         {
             return self.state_builtin(*run, &name, command, prepared, alone);
         }
-        self.program(command, prepared, piped, last)
+        self.program(command, prepared, piped, last, rerun)
     }
 
     fn print_environment(&self, command: &Command, prepared: &Prepared, last: bool) -> Result<Stage, Stop> {
@@ -335,6 +361,7 @@ impl<'a, 'c> Executor<'a, 'c> {
             // As in lit, the others have no output worth redirecting.
             Streams { stdin: None, stdout: Target::Own, stderr: Target::Own, files: Vec::new(), read: None }
         };
+        self.exported |= name == "export";
         let output = run(&args, &mut self.state)?;
         let status = output.status;
         let status = if negations.len() % 2 == 1 { i32::from(status == 0) } else { status };
@@ -347,6 +374,7 @@ impl<'a, 'c> Executor<'a, 'c> {
         prepared: Prepared,
         piped: Vec<u8>,
         last: bool,
+        rerun: &str,
     ) -> Result<Stage, Stop> {
         let mut streams = redirect::open(command, &self.state)?;
         let stdin = streams.stdin.take().unwrap_or(piped);
@@ -364,6 +392,7 @@ impl<'a, 'c> Executor<'a, 'c> {
             env: prepared.env.as_ref().unwrap_or(&self.state.env),
             diagnostics: if for_log { self.context.diagnostics } else { DiagnosticStyle::Compatible },
             merge: streams.merged(),
+            rerun,
             depth: 0,
         };
         let output = call.run(name, args, stdin)?;

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use super::super::interrupt;
+
 /// Output beyond this size per stream ends the program: nobody can read it, and memory is finite.
 pub const MAX_OUTPUT: u64 = 1 << 30;
 
@@ -25,6 +27,8 @@ pub struct Finished {
     pub status: i32,
     /// It was ended because the time was up.
     pub timed_out: bool,
+    /// It was ended because the run is interrupted.
+    pub interrupted: bool,
 }
 
 /// A program to start.
@@ -112,15 +116,21 @@ pub fn run(request: Request<'_>) -> std::io::Result<Finished> {
     let mut finished = Finished::default();
     let mut expected = if request.merge { 1 } else { 2 };
     while expected > 0 {
-        let received = match request.deadline {
-            None => rx.recv().ok(),
-            Some(deadline) => rx.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
+        let patience = match request.deadline {
+            None => interrupt::POLL,
+            Some(deadline) => interrupt::POLL.min(deadline.saturating_duration_since(Instant::now())),
         };
-        let Some((index, bytes)) = received else {
-            if !finished.timed_out {
-                finished.timed_out = true;
-                kill(&mut child);
+        let received = rx.recv_timeout(patience);
+        if received == Err(mpsc::RecvTimeoutError::Disconnected) {
+            break;
+        }
+        let Ok((index, bytes)) = received else {
+            finished.timed_out = request.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            finished.interrupted = !finished.timed_out && interrupt::requested();
+            if !finished.timed_out && !finished.interrupted {
+                continue;
             }
+            kill(&mut child);
             while let Ok((index, bytes)) = rx.recv_timeout(GRACE) {
                 store(&mut finished, index, bytes);
             }
@@ -129,7 +139,7 @@ pub fn run(request: Request<'_>) -> std::io::Result<Finished> {
         store(&mut finished, index, bytes);
         expected -= 1;
     }
-    finished.status = wait(&mut child, request.deadline, &mut finished.timed_out)?;
+    wait(&mut child, request.deadline, &mut finished)?;
     Ok(finished)
 }
 
@@ -158,30 +168,34 @@ fn feed(child: &mut Child, bytes: Vec<u8>) {
     });
 }
 
-fn wait(child: &mut Child, deadline: Option<Instant>, timed_out: &mut bool) -> std::io::Result<i32> {
-    let status = match deadline {
-        None => child.wait()?,
-        Some(deadline) => loop {
-            // The streams are closed, so the program is about to end; this rarely goes round.
-            if let Some(status) = child.try_wait()? {
-                break status;
-            }
-            if Instant::now() >= deadline {
-                *timed_out = true;
-                kill(child);
-                break child.wait()?;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        },
+fn wait(child: &mut Child, deadline: Option<Instant>, finished: &mut Finished) -> std::io::Result<()> {
+    let status = loop {
+        // The streams are closed, so the program is about to end; this rarely goes round.
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if late || interrupt::requested() {
+            finished.timed_out |= late;
+            finished.interrupted |= !late;
+            kill(child);
+            break child.wait()?;
+        }
+        std::thread::sleep(Duration::from_micros(200));
     };
+    finished.status = status_code(status);
+    Ok(())
+}
+
+fn status_code(status: std::process::ExitStatus) -> i32 {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt as _;
         if let Some(signal) = status.signal() {
-            return Ok(-signal);
+            return -signal;
         }
     }
-    Ok(status.code().unwrap_or(1))
+    status.code().unwrap_or(1)
 }
 
 fn kill(child: &mut Child) {

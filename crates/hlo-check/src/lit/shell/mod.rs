@@ -8,3 +8,4 @@ pub mod lexer;
 pub mod log;
 pub mod parser;
 pub mod redirect;
+mod rerun;

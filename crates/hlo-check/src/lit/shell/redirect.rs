@@ -158,6 +158,11 @@ pub fn open(command: &Command, state: &ShellState) -> Result<Streams, Stop> {
     Ok(streams)
 }
 
+/// Whether the operator, without a number before it, sends both outputs to its target.
+pub(super) fn is_both(op: RedirectOp) -> bool {
+    matches!(op, RedirectOp::Both | RedirectOp::Duplicate)
+}
+
 /// Reads a file named in a RUN line; the null device is empty everywhere.
 pub fn read_input(name: &str, path: &Path) -> std::io::Result<Vec<u8>> {
     if name == NULL_DEVICE { Ok(Vec::new()) } else { std::fs::read(path) }

@@ -1,6 +1,9 @@
 //! What is not read, the code of the error, and where it is, counted in bytes from the value on.
 
-use crate::diagnostic::Code::{self, *};
+use crate::diagnostic::Code::{
+    self, BadAttributeValue, BadShape, DuplicateAttribute, MissingAttribute, OutOfRange, UnexpectedToken,
+    UnknownAttribute,
+};
 use crate::ir::AttrKey::{self, *};
 
 /// The values of an attribute.
