@@ -3,6 +3,7 @@
 mod call_graph;
 mod collective;
 mod comparison;
+mod device_scalar;
 mod post_order;
 mod reducer;
 mod trip_count;
@@ -10,6 +11,7 @@ mod trip_count;
 pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use collective::{GroupMode, group_mode, is_collective};
 pub use comparison::{comparison_type, default_comparison_type, mirrored};
+pub(crate) use device_scalar::{DevicePoint, DeviceScalar, MAX_SCALAR_STEPS};
 pub use post_order::PostOrder;
 pub use reducer::reducer_opcode;
 pub use trip_count::{UnknownLoops, trip_count};

@@ -195,31 +195,33 @@ impl Editor<'_> {
 
     /// Appends a parameter to the entry computation.
     pub fn add_entry_parameter(&mut self, shape: ShapeId, name: &str) -> InstructionId {
-        let mut layout = self.entry_layout();
+        self.module.settle_entry_layout();
         let entry = self.entry();
+        let count = self.computation(entry).parameters.len();
         let new = NewInstruction { name, ..NewInstruction::new(Opcode::Parameter, shape, &[]) };
         let id = self.add_instruction(entry, new);
         let header = &mut self.module.header;
         let flags = &mut header.allow_spmd_sharding_propagation_to_parameters;
-        if flags.len() > 1 && flags.len() == layout.parameters.len() {
+        if flags.len() > 1 && flags.len() == count {
             flags.push(false);
         }
-        layout.parameters.push(shape);
-        header.entry_computation_layout = Some(layout);
+        if let Some(layout) = &mut header.entry_computation_layout {
+            layout.parameters.push(shape);
+        }
         id
     }
 
     /// Gives an entry parameter another shape and drops the aliases that can't hold any more; returns these. Users
     /// are not touched.
     pub fn set_entry_parameter_shape(&mut self, id: InstructionId, shape: ShapeId) -> Vec<InputOutputAlias> {
-        let mut layout = self.entry_layout();
+        self.module.settle_entry_layout();
         let number = self.instruction(id).parameter_number;
         self.set_shape(id, shape);
-        if let Some(slot) = layout.parameters.get_mut(number as usize) {
+        let header = &mut self.module.header;
+        let layout = header.entry_computation_layout.as_mut();
+        if let Some(slot) = layout.and_then(|layout| layout.parameters.get_mut(number as usize)) {
             *slot = shape;
         }
-        let header = &mut self.module.header;
-        header.entry_computation_layout = Some(layout);
         let is_own = |alias: &mut InputOutputAlias| alias.parameter == i64::from(number);
         header.input_output_alias.extract_if(.., is_own).collect()
     }

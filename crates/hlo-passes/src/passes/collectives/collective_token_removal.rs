@@ -71,7 +71,10 @@ impl Pass for CollectiveTokenRemoval {
 
 /// The collectives that lose their last operand, operands first.
 fn find(edit: &Editor<'_>, computation: ComputationId, context: &mut PassContext<'_>) -> Vec<InstructionId> {
-    let has_any = edit.live_instructions(computation).any(|id| is_eligible(edit.instruction(id).opcode));
+    let has_any = edit.live_instructions(computation).any(|id| {
+        let opcode = edit.instruction(id).opcode;
+        is_eligible(opcode) || opcode == Opcode::AllToAll
+    });
     if !has_any {
         return Vec::new();
     }

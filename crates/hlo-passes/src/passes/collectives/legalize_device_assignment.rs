@@ -22,6 +22,9 @@
 //! the numbers are those of replicas and the channel goes; with one replica they are those of partitions and a channel
 //! comes; with several of both, devices can't be said, and the instruction stays.
 //!
+//! A module whose header leaves `replica_count` or `num_partitions` out (or says 1) has as many as its groups name; the
+//! log says so.
+//!
 //! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
 //!
 //! Options: `literal-groups` writes device numbers even where they can't be said (as the original does; it changes the
@@ -37,6 +40,8 @@
 //! Confidence: high; the flag, the channel and the limits are ours.
 
 use hlo_text::ir::{AttrKey, AttrValue, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
+
+use super::device_groups::{Devices, device_groups, device_pairs};
 
 use crate::analysis::in_post_order_of_all;
 use crate::edit::Editor;
@@ -60,22 +65,6 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     },
 ];
 
-/// How many there are of each.
-#[derive(Clone, Copy)]
-struct Devices {
-    replicas: i64,
-    partitions: i64,
-}
-
-/// What the numbers in groups are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum GroupMode {
-    CrossReplica,
-    CrossPartition,
-    CrossReplicaAndPartition,
-    FlattenedIds,
-}
-
 /// Attributes a collective is to have.
 struct Rewrite {
     key: AttrKey,
@@ -86,7 +75,15 @@ struct Rewrite {
 
 impl Pass for LegalizeDeviceAssignment {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
-        let devices = Devices { replicas: edit.header.replica_count, partitions: edit.header.num_partitions };
+        let devices = Devices::of(edit);
+        for (what, count, given) in [
+            ("replica_count", devices.replicas, edit.header.replica_count),
+            ("num_partitions", devices.partitions, edit.header.num_partitions),
+        ] {
+            if count != given {
+                context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
+            }
+        }
         let mut collectives = Vec::new();
         let computations = edit.computations().to_vec();
         in_post_order_of_all(edit, &computations, |id| {
@@ -158,16 +155,15 @@ fn legalize(
         let message = format!("it has {count} operands and must have one; decompose-cc-ops splits it");
         return Err(PassError::at(edit, id, message));
     }
-    let mode = group_mode(edit, id);
     let rewrite = if opcode == O::CollectivePermute {
         Some(Rewrite {
             key: AttrKey::SourceTargetPairs,
-            groups: Value::IntLists(device_pairs(edit, id, devices, mode)?),
+            groups: Value::IntLists(device_pairs(edit, id, devices)?),
             has_channel: devices.partitions > 1,
             is_global: false,
         })
     } else {
-        device_groups(edit, id, devices, mode)?.map(|groups| {
+        device_groups(edit, id, devices)?.map(|groups| {
             let is_global = opcode != O::AllToAll;
             Rewrite {
                 key: AttrKey::ReplicaGroups,
@@ -224,121 +220,5 @@ fn apply(
     if !has_same_flag {
         let flag = rewrite.is_global.then_some(AttrValue::Bool(true));
         edit.set_attribute(id, AttrKey::UseGlobalDeviceIds, flag);
-    }
-}
-
-fn group_mode(edit: &Editor<'_>, id: InstructionId) -> GroupMode {
-    let has_channel = edit.int(id, AttrKey::ChannelId).is_some();
-    let has_flag =
-        matches!(edit.instruction(id).opcode, Opcode::AllGather | Opcode::AllReduce | Opcode::ReduceScatter);
-    match (has_channel, has_flag) {
-        (_, true) if edit.flag(id, AttrKey::UseGlobalDeviceIds) => GroupMode::FlattenedIds,
-        (false, _) => GroupMode::CrossReplica,
-        (true, true) => GroupMode::CrossReplicaAndPartition,
-        (true, false) => GroupMode::CrossPartition,
-    }
-}
-
-/// The groups of devices, `None` if the groups are these already.
-fn device_groups(
-    edit: &Editor<'_>,
-    id: InstructionId,
-    devices: Devices,
-    mode: GroupMode,
-) -> PassResult<Option<Vec<Vec<i64>>>> {
-    let fail = |message: String| PassError::at(edit, id, message);
-    let groups = match edit.value_of(id, AttrKey::ReplicaGroups) {
-        Some(Value::ReplicaGroups(groups)) => {
-            groups.to_lists().map_err(|error| fail(format!("its groups can't be written out: {error}")))?
-        }
-        _ => Vec::new(),
-    };
-    if mode == GroupMode::FlattenedIds {
-        if groups.is_empty() {
-            return Err(fail("use_global_device_ids needs groups".to_owned()));
-        }
-        if edit.int(id, AttrKey::ChannelId).is_none() {
-            return Err(fail("use_global_device_ids needs a channel".to_owned()));
-        }
-        return Ok(None);
-    }
-    let (members, what) = match mode {
-        GroupMode::CrossPartition => (devices.partitions, "partition"),
-        _ => (devices.replicas, "replica"),
-    };
-    let groups = if groups.is_empty() { vec![(0..members).collect()] } else { groups };
-    let mut sorted: Vec<i64> = groups.iter().flatten().copied().collect();
-    sorted.sort_unstable();
-    if let Some(&unknown) = sorted.iter().find(|&&member| !(0..members).contains(&member)) {
-        return Err(fail(format!("its groups name {what} {unknown}, but there are {members}")));
-    }
-    if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(fail(format!("its groups name {what} {} twice", twice[0])));
-    }
-    let Devices { replicas, partitions } = devices;
-    let mut result = Vec::new();
-    for group in groups {
-        match mode {
-            GroupMode::CrossReplica => result.extend(
-                (0..partitions).map(|partition| group.iter().map(|r| r * partitions + partition).collect()),
-            ),
-            GroupMode::CrossPartition => result.extend(
-                (0..replicas).map(|replica| group.iter().map(|p| replica * partitions + p).collect()),
-            ),
-            GroupMode::CrossReplicaAndPartition | GroupMode::FlattenedIds => {
-                let members = group.iter().flat_map(|r| (0..partitions).map(move |p| r * partitions + p));
-                result.push(members.collect());
-            }
-        }
-    }
-    Ok(Some(result))
-}
-
-/// The pairs of devices of a collective-permute.
-fn device_pairs(
-    edit: &Editor<'_>,
-    id: InstructionId,
-    devices: Devices,
-    mode: GroupMode,
-) -> PassResult<Vec<Vec<i64>>> {
-    let fail = |message: String| PassError::at(edit, id, message);
-    let pairs = match edit.value_of(id, AttrKey::SourceTargetPairs) {
-        Some(Value::IntLists(pairs)) => pairs.as_slice(),
-        _ => &[],
-    };
-    let Devices { replicas, partitions } = devices;
-    let is_across_replicas = mode == GroupMode::CrossReplica;
-    let (members, others) = if is_across_replicas { (replicas, partitions) } else { (partitions, replicas) };
-    let count = usize::try_from(others).unwrap_or(usize::MAX).saturating_mul(pairs.len());
-    if count > MAX_EXPANDED_DEVICES {
-        return Err(fail(format!("it has more than {MAX_EXPANDED_DEVICES} pairs of devices")));
-    }
-    let mut result = Vec::with_capacity(count);
-    for pair in pairs {
-        let &[source, target] = pair.as_slice() else {
-            return Err(fail("its pairs do not have two members".to_owned()));
-        };
-        for member in [source, target] {
-            if !(0..members).contains(&member) {
-                let what = if is_across_replicas { "replica" } else { "partition" };
-                return Err(fail(format!("its pairs name {what} {member}, but there are {members}")));
-            }
-        }
-        result.extend((0..others).map(|other| {
-            let device = |member| {
-                if is_across_replicas { member * partitions + other } else { other * partitions + member }
-            };
-            vec![device(source), device(target)]
-        }));
-    }
-    Ok(result)
-}
-
-impl Devices {
-    /// Whether all devices can be written down.
-    fn are_countable(self) -> bool {
-        let count = self.replicas.checked_mul(self.partitions);
-        let limit = i64::try_from(MAX_EXPANDED_DEVICES).unwrap_or(i64::MAX);
-        self.replicas >= 1 && self.partitions >= 1 && count.is_some_and(|count| count <= limit)
     }
 }

@@ -28,13 +28,12 @@
 //!
 //! Left alone, with a remark:
 //!
-//! 7. other reducers, those that keep the smaller value among them
-//! 8. rules for ties that are neither
-//! 9. reducers that test for NaN (`compare(v, v), direction=NE`), unless `assume-no-nan` is given
-//! 10. comparisons in total order, or of integers in another type than their own
-//! 11. other start values, start indices and indices
-//! 12. dynamic dimensions
-//! 13. control dependencies
+//! 7. other reducers, those that keep the smaller value and those that use other instructions among them
+//! 8. reducers that test for NaN (`compare(v, v), direction=NE`), unless `assume-no-nan` is given
+//! 9. comparisons in total order, or of integers in another type than their own
+//! 10. other start values, start indices and indices
+//! 11. dynamic dimensions
+//! 12. control dependencies
 //!
 //! NaN: a reducer without a test for NaN is rewritten although NaN changes the result: of `[1, NaN, 3, 2, 0]` it may give
 //! `(3, 2)`, the plain reduces give NaN and an index that is none (the largest number of its type).
@@ -256,7 +255,7 @@ fn judge_reducer(edit: &Editor<'_>, reducer: ComputationId, no_nan: bool) -> Res
             check_compare(edit, id, computation.parameters.as_slice(), no_nan)?;
         }
     }
-    let mut tie_gives = SmallVec::<[usize; 3]>::new();
+    let mut tie = None;
     for values in Order::ALL {
         for indices in Order::ALL {
             let results = evaluate(edit, reducer, &order, values, indices).ok_or(NOT_ARG_MAX)?;
@@ -266,16 +265,16 @@ fn judge_reducer(edit: &Editor<'_>, reducer: ComputationId, no_nan: bool) -> Res
             match values {
                 Order::Less if (value, index) != (1, 1) => return Err(NOT_ARG_MAX),
                 Order::Greater if (value, index) != (0, 0) => return Err(NOT_ARG_MAX),
-                Order::Equal => tie_gives.push(index),
-                Order::Less | Order::Greater => {}
+                Order::Equal if indices == Order::Less => tie = Some(index),
+                Order::Less | Order::Equal | Order::Greater => {}
             }
         }
     }
-    // For the element's index larger, equal, smaller. Elements come in the order of their indices.
-    match tie_gives.as_slice() {
-        [0, _, 0] | [0, _, 1] => Ok(Tie::First),
-        [1, _, 1] | [1, _, 0] => Ok(Tie::Last),
-        _ => Err("the reducer's rule for equal values is neither first nor last"),
+    // Elements come in the order of their indices, so what has been reduced so far has the lower one.
+    match tie {
+        Some(0) => Ok(Tie::First),
+        Some(_) => Ok(Tie::Last),
+        None => Err(NOT_ARG_MAX),
     }
 }
 
