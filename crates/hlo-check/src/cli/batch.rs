@@ -175,6 +175,13 @@ fn answer_shapes(line: &str) -> serde_json::Result<String> {
             let result = infer_shape_extended(&infer, None, &mut module);
             let column = match &result {
                 Ok(shape) if module.shapes().compatible(*shape, stated) => 0,
+                // The type a dot accumulates in and contexts of starts are free.
+                Ok(_)
+                    if infer_shape_extended(&infer, Some(stated), &mut module)
+                        .is_ok_and(|shape| module.shapes().compatible(shape, stated)) =>
+                {
+                    2
+                }
                 Ok(_) => 1,
                 Err(error) if error.kind == ShapeErrorKind::NotInferable => 2,
                 Err(_) => 3,
