@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// How a tool words its diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,9 @@ pub enum DiagnosticStyle {
     Rich,
 }
 
+/// Variables by name; calls share them.
+pub type Environment = Arc<BTreeMap<String, String>>;
+
 /// One call of a program: what a process would be given.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
@@ -25,13 +29,11 @@ pub struct Invocation {
     /// The directory relative paths are resolved against (a thread has no directory of its own).
     pub current_dir: PathBuf,
     /// The whole environment the program sees; the process's own is not consulted.
-    pub env: BTreeMap<String, String>,
+    pub env: Environment,
     /// How failures are worded.
     pub diagnostics: DiagnosticStyle,
     /// The folder for files that nobody asked for by name, such as reproducers of crashes; empty for the current one.
     pub scratch_dir: PathBuf,
-    /// A command that repeats this call, for people to copy; empty if the caller has none to offer.
-    pub rerun: String,
 }
 
 /// A tool that looks tests over.

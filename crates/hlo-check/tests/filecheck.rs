@@ -39,7 +39,7 @@ fn run(args: Vec<String>, check: &str, input: &str) -> (i32, String) {
     args.extend(["check.txt", "--input-file", "input.txt"].map(str::to_owned));
     let invocation = Invocation { args, ..Invocation::default() };
     let files = [("check.txt", check.as_bytes().to_vec()), ("input.txt", input.as_bytes().to_vec())];
-    let caller = Caller { command: "FileCheck", colors: false };
+    let caller = Caller { command: "FileCheck", colors: false, offers_rerun: true };
     let output = run_as(caller, &invocation, &mut InMemory(files.into_iter().collect()));
     (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
 }

@@ -144,6 +144,7 @@ fn logs() {
              # | oops\n\
              # `-----------------------------\n\
              # error: command failed with exit status: 3\n\
+             # run again: status 3 oops\n\
              \n\
              --\n\
              \n\

@@ -57,7 +57,7 @@ fn in_shell(command: &str) -> Output {
 
 /// The commands that the log of a run offers.
 fn offered(log: &str) -> Vec<&str> {
-    log.lines().filter_map(|line| line.strip_prefix("# | run again: ")).collect()
+    log.lines().filter_map(|line| line.strip_prefix("# run again: ")).collect()
 }
 
 #[cfg(unix)]

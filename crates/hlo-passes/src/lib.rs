@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod edit;
+pub mod fixpoint;
 pub mod hash;
 pub mod options;
 pub mod pass;

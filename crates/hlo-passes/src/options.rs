@@ -38,6 +38,44 @@ pub struct OptionInfo {
     pub doc: &'static str,
 }
 
+/// An option that the original tool takes for all passes at once.
+#[derive(Clone, Copy, Debug)]
+pub struct GlobalOption {
+    /// How it is spelt on the command line.
+    pub name: &'static str,
+    /// The option of the passes that it sets.
+    pub option: &'static str,
+    /// Whether the name alone means `true`.
+    pub is_flag: bool,
+}
+
+const fn global(name: &'static str, option: &'static str, is_flag: bool) -> GlobalOption {
+    GlobalOption { name, option, is_flag }
+}
+
+/// The options of the original tool's one block, and which option of the passes each sets.
+pub const GLOBAL_OPTIONS: &[GlobalOption] = &[
+    global("collective-combine-threshold-in-bytes", "collective-combine-threshold-in-bytes", false),
+    global("collective-combine-threshold-count", "collective-combine-threshold-count", false),
+    global("collective-combine-by-dim", "collective-combine-by-dim", true),
+    global("neuron-fsdp", "neuron-fsdp", true),
+    global("coalesce-fsdp", "neuron-fsdp", true),
+    global("run-collective-matmul", "run-collective-matmul", true),
+    global("enable-partition-gather", "enable-partition-gather", true),
+    global("override_core_count", "override_core_count", false),
+    global("while-loop-unroll-factor", "while-loop-unroll-factor", false),
+    global("native-kernel-cast-type", "native-kernel-cast-type", false),
+    global("dynamic-dma-sbuf-bytes", "dynamic-dma-sbuf-bytes", false),
+    global("enable-native-kernel-attention", "enable-native-kernel-attention", true),
+    global("enable-native-kernel-attention-bf16", "enable-native-kernel-attention-bf16", true),
+];
+
+/// The option for all passes that is spelt `name`; `-` and `_` are the same.
+pub fn global_option(name: &str) -> Option<&'static GlobalOption> {
+    let plain = |text: &str| text.replace('_', "-");
+    GLOBAL_OPTIONS.iter().find(|option| plain(option.name) == plain(name))
+}
+
 /// A value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OptionValue {

@@ -1,5 +1,7 @@
 //! Runs passes by name, in the caller's order.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hlo_text::Module;
 use hlo_text::diagnostic::did_you_mean;
 
@@ -18,6 +20,32 @@ pub struct Selection {
     pub skip: Vec<String>,
     /// Nothing runs.
     pub disable_all: bool,
+    /// Options for all passes that have them and aren't given others: name and text.
+    pub options: Vec<(String, String)>,
+}
+
+/// The errors of the driver of the original tool: code and text.
+pub const DRIVER_ERRORS: &[(&str, &str)] = &[
+    (NO_PASSES, "No valid Hlo passes specified, exiting..."),
+    (ADDED_AFTER_RUN, "AddPass cannot be called after Run"),
+    (NOT_FOUND, "Required pass not found!"),
+];
+
+/// No pass is asked for.
+pub const NO_PASSES: &str = "NCC_OPT001";
+/// A pipeline that has run was given another pass.
+pub const ADDED_AFTER_RUN: &str = "NCC_OPT002";
+/// A key is not in the registry.
+pub const NOT_FOUND: &str = "NCC_OPT003";
+
+/// What the original's driver says with a code of its own.
+pub fn driver_text(code: &str) -> Option<&'static str> {
+    DRIVER_ERRORS.iter().find(|(known, _)| *known == code).map(|(_, text)| *text)
+}
+
+/// An error of the driver, in its words.
+pub fn driver_error(code: &'static str) -> PipelineError {
+    PipelineError { pass: None, error: PassError::new(driver_text(code).unwrap_or_default()).code(code) }
 }
 
 /// What came of one pass.
@@ -75,10 +103,11 @@ pub struct PipelineError {
 
 impl std::fmt::Display for PipelineError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some((_, key)) = self.pass {
-            write!(f, "{key}: ")?;
+        match self.pass {
+            Some((_, key)) => write!(f, "{key}: {}", self.error),
+            // The code is the driver's, which words these otherwise.
+            None => f.write_str(&self.error.message),
         }
-        self.error.fmt(f)
     }
 }
 
@@ -88,6 +117,7 @@ impl std::error::Error for PipelineError {}
 pub struct Pipeline {
     steps: Vec<Step>,
     skipped: Vec<&'static str>,
+    has_run: AtomicBool,
 }
 
 impl Pipeline {
@@ -96,31 +126,58 @@ impl Pipeline {
     /// # Errors
     /// A key is not in the registry, its pass is not implemented, or it doesn't take the options given.
     pub fn new(selection: &Selection) -> Result<Self, PipelineError> {
-        let mut pipeline = Self { steps: Vec::new(), skipped: Vec::new() };
+        let mut pipeline = Self::of_passes([]);
         for name in &selection.skip {
-            registry::find(name).ok_or_else(|| unknown_pass(name))?;
+            // Passes of XLA that aren't here don't run in any case.
+            if registry::find(name).is_none() && !registry::is_stock_name(name) {
+                return Err(unknown_pass(name));
+            }
         }
-        for (index, request) in selection.passes.iter().enumerate() {
+        for request in &selection.passes {
             let info = registry::find(&request.key).ok_or_else(|| unknown_pass(&request.key))?;
             if selection.disable_all || selection.skip.contains(&request.key) {
                 pipeline.skipped.push(info.key);
                 continue;
             }
-            let failed = |message: String| PipelineError {
-                pass: Some((index, info.key)),
-                error: PassError::new(message),
+            let mut request = request.clone();
+            let (given, general) = (&request.options, &selection.options);
+            let applies = |option: &&(String, String)| {
+                info.options.iter().any(|declared| declared.name == option.0)
+                    && given.iter().all(|(name, _)| *name != option.0)
             };
-            let pass = match info.status {
-                Status::Implemented(make) => make(),
-                Status::Identity(_) => Box::new(Identity),
-                Status::Unimplemented(reason) => {
-                    return Err(failed(format!("this pass is not implemented: {reason}")));
-                }
-            };
-            let options = OptionValues::resolve(info.options, &request.options).map_err(failed)?;
-            pipeline.steps.push(Step { info, request: request.clone(), pass, options });
+            let mut added: Vec<(String, String)> = general.iter().filter(applies).cloned().collect();
+            // Of several the last counts.
+            added.reverse();
+            added.dedup_by(|later, earlier| later.0 == earlier.0);
+            request.options.extend(added);
+            pipeline.add(&request)?;
         }
         Ok(pipeline)
+    }
+
+    /// Puts a pass at the end.
+    ///
+    /// # Errors
+    /// The key is not in the registry, its pass is not implemented, it doesn't take the options given, or the
+    /// pipeline has run already.
+    pub fn add(&mut self, request: &PassRequest) -> Result<(), PipelineError> {
+        if *self.has_run.get_mut() {
+            return Err(driver_error(ADDED_AFTER_RUN));
+        }
+        let info = registry::find(&request.key).ok_or_else(|| unknown_pass(&request.key))?;
+        let index = self.steps.len();
+        let failed =
+            |message: String| PipelineError { pass: Some((index, info.key)), error: PassError::new(message) };
+        let pass = match info.status {
+            Status::Implemented(make) => make(),
+            Status::Identity(_) => Box::new(Identity),
+            Status::Unimplemented(reason) => {
+                return Err(failed(format!("this pass is not implemented: {reason}")));
+            }
+        };
+        let options = OptionValues::resolve(info.options, &request.options).map_err(failed)?;
+        self.steps.push(Step { info, request: request.clone(), pass, options });
+        Ok(())
     }
 
     /// A pipeline of passes that need not be in the registry, with the defaults of their options.
@@ -131,7 +188,11 @@ impl Pipeline {
             let request = PassRequest { key: info.key.to_owned(), options: Vec::new() };
             Step { info, request, pass, options }
         };
-        Self { steps: passes.into_iter().map(step).collect(), skipped: Vec::new() }
+        Self {
+            steps: passes.into_iter().map(step).collect(),
+            skipped: Vec::new(),
+            has_run: AtomicBool::new(false),
+        }
     }
 
     /// The passes at these places, as `--passes` takes them; what lies beyond the end is left out.
@@ -169,6 +230,7 @@ impl Pipeline {
         context: &mut PassContext<'_>,
         observer: &mut dyn Observer,
     ) -> Result<bool, PipelineError> {
+        self.has_run.store(true, Ordering::Relaxed);
         for key in &self.skipped {
             context.log.push(format!("Skipping pass: {key}"));
         }
@@ -203,7 +265,7 @@ fn unknown_pass(name: &str) -> PipelineError {
     if let Some(close) = did_you_mean(name, registry::all().map(|info| info.key)) {
         message.push_str(&format!(" Did you mean `{close}`?"));
     }
-    PipelineError { pass: None, error: PassError::new(message) }
+    PipelineError { pass: None, error: PassError::new(message).code(NOT_FOUND) }
 }
 
 /// Changes nothing, by design.

@@ -72,8 +72,46 @@ fn faulty_selections_are_refused() {
         assert!(message(&format!("dce,{}", info.key)).starts_with(&expected));
     }
     assert_eq!(message("dce{x=1}"), "dce: there is no option `x`: it has no options");
-    let skip = Selection { skip: vec!["nope".to_owned()], ..Selection::default() };
-    assert!(Pipeline::new(&skip).is_err());
+    let skip = |name: &str| Pipeline::new(&Selection { skip: vec![name.to_owned()], ..Selection::default() });
+    assert!(skip("nope").is_err() && skip("algsimp").is_ok());
+    let code = |passes: &str| Pipeline::new(&selection(passes)).err().and_then(|error| error.error.code);
+    assert_eq!((code("dec"), code("dce{x=1}")), (Some("NCC_OPT003"), None));
+}
+
+#[test]
+fn a_pipeline_that_has_run_takes_no_more_passes() {
+    let mut pipeline = Pipeline::new(&selection("dce")).expect("known keys");
+    let stub = parse_pass_list("stub").expect("a list").remove(0);
+    assert_eq!(pipeline.add(&stub), Ok(()));
+    assert_eq!(pipeline.list(0..9), "dce,stub");
+    pipeline.run(&mut parse(DEAD), &mut PassContext::default(), &mut NoObserver).expect("it runs");
+    let error = pipeline.add(&stub).expect_err("too late");
+    assert_eq!(
+        (error.error.code, error.to_string().as_str()),
+        (Some("NCC_OPT002"), "AddPass cannot be called after Run")
+    );
+}
+
+#[test]
+fn options_for_all_passes_go_where_they_are_declared_and_not_given() {
+    let all = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let mut selection =
+        selection("dce,all-reduce-combiner,all-reduce-combiner{collective-combine-threshold-count=2}");
+    selection.options = vec![
+        all("collective-combine-threshold-count", "5"),
+        all("collective-combine-threshold-count", "7"),
+        all("nobody-has-this", "1"),
+    ];
+    // Whether the pass is implemented doesn't matter here.
+    let list = match Pipeline::new(&selection) {
+        Ok(pipeline) => pipeline.list(0..9),
+        Err(error) => return assert!(error.to_string().contains("not implemented"), "{error}"),
+    };
+    assert_eq!(
+        list,
+        "dce,all-reduce-combiner{collective-combine-threshold-count=7},\
+         all-reduce-combiner{collective-combine-threshold-count=2}"
+    );
 }
 
 #[test]

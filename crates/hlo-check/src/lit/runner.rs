@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::boolean_expr::{BooleanExpr, Features};
@@ -35,6 +35,8 @@ pub struct RunSettings {
     pub diagnostics: DiagnosticStyle,
     /// Note the files tests name.
     pub track_inputs: bool,
+    /// The working folder of the process, which messages name files relative to.
+    pub current_dir: PathBuf,
     /// Folders made so far; each is made once per run.
     pub made_dirs: Mutex<HashSet<PathBuf>>,
 }
@@ -50,6 +52,7 @@ impl RunSettings {
             output_limit: log::DEFAULT_OUTPUT_LIMIT,
             diagnostics: DiagnosticStyle::Rich,
             track_inputs: false,
+            current_dir: std::env::current_dir().unwrap_or_default(),
             made_dirs: Mutex::default(),
         }
     }
@@ -291,7 +294,7 @@ impl Prepared {
         let mut env = config.environment.clone();
         env.insert(TEST_NAME_VARIABLE.to_owned(), test.full_name());
         let cwd = self.paths.temp_dir.parent().unwrap_or(Path::new("")).to_owned();
-        let mut executor = Executor::new(&context, ShellState { cwd, env, dirs: Vec::new() });
+        let mut executor = Executor::new(&context, ShellState { cwd, env: Arc::new(env), dirs: Vec::new() });
 
         let mut marks = Vec::with_capacity(self.lines.len());
         let mut outcome = Ok(0);
@@ -311,7 +314,7 @@ impl Prepared {
         if config.lints != LintLevel::Off
             && !matches!(verdict.code, ResultCode::Unsupported | ResultCode::Skipped)
         {
-            result.findings = self.review(test, settings, calls.take(), &executor.state);
+            result.findings = self.review(settings, calls.take(), &executor.state);
         }
         let refused = config.lints == LintLevel::Fail
             && verdict.code == ResultCode::Pass
@@ -327,6 +330,9 @@ impl Prepared {
             for record in executor.records.get(marks[index]..end).unwrap_or_default() {
                 log::write_record(&mut commands, record, settings.output_limit, timeout.is_some());
             }
+        }
+        if verdict.code == ResultCode::Fail && !executor.rerun.is_empty() {
+            commands.push_str(&format!("# run again: {}\n", executor.rerun));
         }
         if verdict.code != ResultCode::Pass
             && let Some(last) = self.lines.get(marks.len().saturating_sub(1))
@@ -363,29 +369,33 @@ impl Prepared {
     /// before them did is no reason to call a prefix unused.
     fn review(
         &self,
-        test: &Test,
         settings: &RunSettings,
         mut made: Vec<(&'static str, Invocation)>,
         state: &ShellState,
     ) -> Vec<Finding> {
         let reviewers = settings.tools.reviewers();
+        let mut standing = Vec::new();
         for command in self.lines.iter().filter_map(|line| line.tree.as_ref()).flat_map(Sequence::commands) {
             for (name, _) in &reviewers {
                 // Whatever stands before it (`not`, `env`, `xargs`) calls it.
                 let Some(at) = command.words.iter().position(|word| word.text == *name) else { continue };
                 let args = command.words.iter().skip(at + 1).map(|word| word.text.clone()).collect();
                 let current_dir = state.cwd.clone();
-                made.push((name, Invocation { args, current_dir, ..Invocation::default() }));
+                standing.push((*name, Invocation { args, current_dir, ..Invocation::default() }));
             }
         }
-        let cwd = std::env::current_dir().unwrap_or_default();
-        let path = test.source();
-        let name = path.strip_prefix(&cwd).unwrap_or(&path).to_string_lossy();
+        // Most tests make each of their calls once; then these say nothing new.
+        if standing.len() != made.len() {
+            made.extend(standing);
+        }
+        let path = &self.paths.source;
+        let name = path.strip_prefix(&settings.current_dir).unwrap_or(path).to_string_lossy();
         let mut findings = Vec::new();
         for (tool, reviewer) in reviewers {
-            let calls: Vec<Invocation> =
-                made.iter().filter(|(name, _)| *name == tool).map(|(_, call)| call.clone()).collect();
-            let review = Review { path: &path, name: &name, text: self.own_text(), calls: &calls };
+            let (own, others): (Vec<_>, Vec<_>) = made.into_iter().partition(|(name, _)| *name == tool);
+            made = others;
+            let calls: Vec<Invocation> = own.into_iter().map(|(_, call)| call).collect();
+            let review = Review { path, name: &name, text: self.own_text(), calls: &calls };
             findings.extend(reviewer.review(&review));
         }
         findings

@@ -24,6 +24,10 @@ const TIMEOUT_GRACE: Duration = Duration::from_millis(500);
 /// How long tests may go on after Ctrl-C. Processes are ended at once, programs in this process can't be.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(1000);
 
+/// How many tests must be left for results to be taken in batches, and how long a batch is waited for.
+const MANY: usize = 64;
+const BATCH: Duration = Duration::from_micros(500);
+
 /// Stack of a worker: that of a main thread, as programs expect one.
 const WORKER_STACK: usize = 8 << 20;
 
@@ -363,16 +367,22 @@ pub fn run(
     let mut failures = 0;
     let mut cut_short = None;
     'run: while shown < tests.len() {
+        // Waking up for each of many results costs more than they do.
+        if tests.len() - shown >= MANY {
+            std::thread::sleep(BATCH);
+        }
         let wait = match deadline {
             Some(deadline) => tick.min(deadline.saturating_duration_since(Instant::now())),
             None => tick,
         };
         match receiver.recv_timeout(wait) {
-            Ok((worker, index, result)) => {
-                let abandoned =
-                    crew.slots.get(worker).is_some_and(|slot| slot.abandoned.load(Ordering::Acquire));
-                if !abandoned && results[index].is_none() {
-                    results[index] = Some(result);
+            Ok(first) => {
+                for (worker, index, result) in std::iter::once(first).chain(receiver.try_iter()) {
+                    let slot = crew.slots.get(worker);
+                    let abandoned = slot.is_some_and(|slot| slot.abandoned.load(Ordering::Acquire));
+                    if !abandoned {
+                        results[index].get_or_insert(result);
+                    }
                 }
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {}

@@ -3,11 +3,16 @@
 use std::io::{self, Write};
 
 use hlo_passes::PassContext;
+use hlo_passes::fixpoint::DEFAULT_LIMIT;
+use hlo_passes::options::global_option;
 use hlo_passes::options::{PassRequest, parse_pass_list};
+use hlo_passes::pass::{Fuel, Resources};
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
 use hlo_text::diagnostic::did_you_mean;
 use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions};
+
+use super::watch;
 
 /// The option, for calls inside this process only, that makes standard input a case of a split file: the case's
 /// first line, a colon and the name of the file.
@@ -68,11 +73,22 @@ pub(super) struct Arguments {
     pub(super) no_verify: bool,
     pub(super) verify: VerifyOptions,
     pub(super) remarks: bool,
+    /// The passes whose remarks are shown; empty for all.
+    pub(super) remark_passes: Vec<String>,
+    /// What is shown while passes run.
+    pub(super) watch: watch::Options,
+    /// How many rewrites may happen, as written.
+    pub(super) fuel: Vec<String>,
+    /// How often the passes run at most until nothing changes; `None`: once.
+    pub(super) fixpoint: Option<usize>,
+    /// Options for all passes that have them.
+    pub(super) pass_options: Vec<(String, String)>,
     /// An option that only XLA's own program can honour.
     pub(super) needs_xla: Option<String>,
     /// What is to be said about options that mean nothing here.
     pub(super) notes: Vec<String>,
     passes: Vec<PassRequest>,
+    passes_given: bool,
     skip: Vec<String>,
     /// If given, only these run.
     only: Option<Vec<String>>,
@@ -90,8 +106,20 @@ impl Arguments {
     }
 
     /// What passes get beside the module.
-    pub(super) fn context(&self) -> PassContext<'static> {
-        PassContext { wants_remarks: self.remarks, ..PassContext::default() }
+    pub(super) fn context<'r>(&self, resources: &'r dyn Resources) -> PassContext<'r> {
+        let mut fuel = Fuel::default();
+        for (pass, count) in self.fuel.iter().filter_map(|text| fuel_of(text)) {
+            match pass {
+                Some(pass) => fuel.per_pass.push((pass.to_owned(), count)),
+                None => fuel.total = Some(count),
+            }
+        }
+        PassContext { resources, fuel, wants_remarks: self.remarks, ..PassContext::default() }
+    }
+
+    /// Whether a list of passes is given that has none.
+    pub(super) fn asks_for_nothing(&self) -> bool {
+        self.passes_given && self.passes.is_empty()
     }
 
     /// Which passes run. A pass that is disabled doesn't, whatever else is said of it.
@@ -101,7 +129,12 @@ impl Arguments {
             let others = self.passes.iter().map(|pass| &pass.key);
             skip.extend(others.filter(|key| !only.contains(key) && registry::find(key).is_some()).cloned());
         }
-        Selection { passes: self.passes.clone(), skip, disable_all: self.disable_all }
+        Selection {
+            passes: self.passes.clone(),
+            skip,
+            disable_all: self.disable_all,
+            options: self.pass_options.clone(),
+        }
     }
 }
 
@@ -171,10 +204,66 @@ const OPTIONS: &[OptionRow] = &[
     ),
     row("error-format", Value("human|short|json", set_error_format), "how diagnostics are written"),
     row("Werror", Switch(|arguments, on| arguments.warnings_are_errors = on), "takes warnings for errors"),
+    row("remarks", Optional("PASS,...", set_remarks), "says what passes did and didn't do, and why"),
     row(
-        "remarks",
-        Switch(|arguments, on| arguments.remarks = on),
-        "says what passes did and didn't do, and why",
+        "print-ir-before",
+        Value("PASS,...", |arguments, value| around(&mut arguments.watch.before, value)),
+        "shows the module before these passes",
+    ),
+    row(
+        "print-ir-before-all",
+        Switch(|arguments, on| arguments.watch.before.all = on),
+        "shows it before every pass",
+    ),
+    row(
+        "print-ir-before-change",
+        Switch(|arguments, on| arguments.watch.before.changing = on),
+        "shows it as it was before every pass that changed something",
+    ),
+    row(
+        "print-ir-after",
+        Value("PASS,...", |arguments, value| around(&mut arguments.watch.after, value)),
+        "shows it after these passes",
+    ),
+    row(
+        "print-ir-after-all",
+        Switch(|arguments, on| arguments.watch.after.all = on),
+        "shows it after every pass",
+    ),
+    row(
+        "print-ir-after-change",
+        Switch(|arguments, on| arguments.watch.after.changing = on),
+        "shows it after every pass that changed something",
+    ),
+    row(
+        "print-ir-diff",
+        Switch(|arguments, on| arguments.watch.diff = on),
+        "shows what passes changed, as differences",
+    ),
+    row(
+        "dump-dir",
+        Value("DIR", set_dump_dir),
+        "writes the module to numbered files there, as read and after every pass",
+    ),
+    row(
+        "timing",
+        Optional("json", |arguments, value| set_form(&mut arguments.watch.timing, value)),
+        "says how long reading, passes and printing took",
+    ),
+    row(
+        "stats",
+        Optional("json", |arguments, value| set_form(&mut arguments.watch.stats, value)),
+        "says how many instructions of which opcodes passes added and removed",
+    ),
+    row(
+        "fuel",
+        Value("N|PASS:N,...", add_fuel),
+        "stops passes, or one pass, from rewriting after the Nth time",
+    ),
+    row(
+        "repeat-until-fixpoint",
+        Optional("LIMIT", set_fixpoint),
+        "runs the passes until they change nothing more, at most so often (100)",
     ),
     row("verify", Switch(|arguments, on| arguments.no_verify = !on), ""),
     row(
@@ -195,8 +284,8 @@ const OPTIONS: &[OptionRow] = &[
     row("help", Switch(|arguments, _| arguments.action = Action::Help), "prints this"),
     row("h", Switch(|arguments, _| arguments.action = Action::Help), ""),
     row("version", Switch(|arguments, _| arguments.action = Action::Version), "prints the version"),
-    row("xla_enable_hlo_passes_only", Value("PASS,...", add_only), "runs none but these"),
-    row("xla_disable_hlo_passes", Value("PASS,...", add_skipped), "as --skip-pass"),
+    row("xla_enable_hlo_passes_only", Value("PASS,...", add_only), "runs none of --passes but these"),
+    row("xla_disable_hlo_passes", Value("PASS,...", add_disabled), "as --skip-pass"),
     row(
         "xla_disable_all_hlo_passes",
         Switch(|arguments, on| arguments.disable_all = on),
@@ -204,6 +293,7 @@ const OPTIONS: &[OptionRow] = &[
     ),
     row("platform", Value("NAME", |arguments, value| needs_xla(arguments, "platform", value)), ""),
     row("stage", Value("NAME", |arguments, value| needs_xla(arguments, "stage", value)), ""),
+    row("list-stages", Switch(|arguments, _| arguments.needs_xla = Some("--list-stages".to_owned())), ""),
     row(
         "emit-proto",
         Switch(|arguments, on| {
@@ -220,7 +310,108 @@ fn names(text: &str) -> impl Iterator<Item = String> {
     text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
+/// Options of XLA's tools and of their libraries, beside those that begin with `xla_`.
+const XLA_OPTIONS: &[&str] = &[
+    "alsologtostderr",
+    "debug_options_file",
+    "log_dir",
+    "logtostderr",
+    "minloglevel",
+    "stderrthreshold",
+    "v",
+    "vmodule",
+];
+
+fn set_remarks(arguments: &mut Arguments, value: Option<&str>) -> Result<(), String> {
+    arguments.remarks = value != Some("false");
+    if let Some(value) = value.filter(|value| !matches!(*value, "true" | "false")) {
+        arguments.remark_passes.extend(keys(value)?);
+    }
+    Ok(())
+}
+
+/// The keys of a list, which must all exist.
+fn keys(value: &str) -> Result<Vec<String>, String> {
+    let keys: Vec<String> = names(value).collect();
+    match keys.iter().find(|key| registry::find(key).is_none()) {
+        None => Ok(keys),
+        Some(unknown) => Err(match did_you_mean(unknown, registry::all().map(|info| info.key)) {
+            Some(close) => format!("there is no pass `{unknown}`; did you mean `{close}`?"),
+            None => format!("there is no pass `{unknown}`"),
+        }),
+    }
+}
+
+fn around(which: &mut watch::Which, value: &str) -> Result<(), String> {
+    which.keys.extend(keys(value)?);
+    Ok(())
+}
+
+fn set_dump_dir(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.watch.dump_dir = Some(value.to_owned());
+    Ok(())
+}
+
+fn set_form(form: &mut Option<watch::Form>, value: Option<&str>) -> Result<(), String> {
+    *form = match value {
+        None | Some("true" | "text") => Some(watch::Form::Text),
+        Some("json") => Some(watch::Form::Json),
+        Some("false") => None,
+        Some(_) => return Err("takes `text` or `json`".to_owned()),
+    };
+    Ok(())
+}
+
+/// `N` or `PASS:N`.
+fn fuel_of(text: &str) -> Option<(Option<&str>, u64)> {
+    match text.rsplit_once(':') {
+        Some((pass, count)) => Some((Some(pass), count.parse().ok()?)),
+        None => Some((None, text.parse().ok()?)),
+    }
+}
+
+fn add_fuel(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    for text in names(value) {
+        let (pass, _) = fuel_of(&text).ok_or_else(|| format!("takes N or PASS:N, not `{text}`"))?;
+        pass.map(keys).transpose()?;
+        arguments.fuel.push(text);
+    }
+    Ok(())
+}
+
+fn set_fixpoint(arguments: &mut Arguments, value: Option<&str>) -> Result<(), String> {
+    arguments.fixpoint = match value {
+        None | Some("true") => Some(DEFAULT_LIMIT),
+        Some("false") => None,
+        Some(value) => match value.parse() {
+            Ok(limit) if limit > 0 => Some(limit),
+            _ => return Err(format!("takes how many rounds there may be, not `{value}`")),
+        },
+    };
+    Ok(())
+}
+
+/// The names of a list in XLA's spelling, which are XLA's: those nobody knows are no fault, but worth a note.
+fn xla_names(arguments: &mut Arguments, value: &str) -> Vec<String> {
+    let mut known = Vec::new();
+    for name in names(value) {
+        if registry::find(&name).is_none() && !registry::is_stock_name(&name) {
+            arguments.notes.push(format!("there is no pass `{name}`"));
+        } else {
+            known.push(name);
+        }
+    }
+    known
+}
+
+fn add_disabled(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    let names = xla_names(arguments, value);
+    arguments.skip.extend(names);
+    Ok(())
+}
+
 fn add_passes(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    arguments.passes_given = true;
     arguments.passes.extend(parse_pass_list(value)?);
     Ok(())
 }
@@ -231,7 +422,8 @@ fn add_skipped(arguments: &mut Arguments, value: &str) -> Result<(), String> {
 }
 
 fn add_only(arguments: &mut Arguments, value: &str) -> Result<(), String> {
-    arguments.only.get_or_insert_default().extend(names(value));
+    let names = xla_names(arguments, value);
+    arguments.only.get_or_insert_default().extend(names);
     Ok(())
 }
 
@@ -357,7 +549,17 @@ fn take_option<'w>(
     next: impl FnOnce() -> Option<&'w str>,
 ) -> Result<(), String> {
     let Some(row) = OPTIONS.iter().find(|row| row.name == name) else {
-        if name.starts_with("xla_") {
+        if let Some(global) = global_option(name) {
+            let value = match value {
+                None if global.is_flag => Some("true"),
+                None => next(),
+                given => given,
+            };
+            let value = value.ok_or_else(|| format!("--{name}: takes a value"))?;
+            arguments.pass_options.push((global.option.to_owned(), value.to_owned()));
+            return Ok(());
+        }
+        if name.starts_with("xla_") || XLA_OPTIONS.contains(&name) {
             arguments.notes.push(format!("`{word}` means nothing here and is ignored"));
             return Ok(());
         }

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use hlo_passes::fixpoint::Fixpoint;
 use hlo_passes::pass::Remark;
-use hlo_passes::pipeline::PipelineError;
+use hlo_passes::pipeline::{PipelineError, driver_text};
 use hlo_passes::verify::BrokenModule;
 use hlo_text::diagnostic::{Diagnostic, Label, Report, Source, severity_name};
 use serde_json::{Value, json};
@@ -65,9 +66,34 @@ pub(super) fn pipeline(error: &PipelineError, format: ErrorFormat, err: &mut dyn
         });
         return writeln!(err, "{object}");
     }
+    let driver = error.error.code.and_then(|code| Some((code, driver_text(code)?)));
     // XLA's status codes stand before messages about the command line.
     let status = if error.pass.is_none() { "INVALID_ARGUMENT: " } else { "" };
-    writeln!(err, "error: {status}{error}")
+    if driver.is_none_or(|(_, text)| text != error.error.message) {
+        writeln!(err, "error: {status}{error}")?;
+    }
+    match driver {
+        Some((code, text)) => writeln!(err, "[ERROR] [{code}] {text}"),
+        None => Ok(()),
+    }
+}
+
+/// Writes how repeating the passes ended.
+pub(super) fn fixpoint(end: &Fixpoint, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+    let severity = if end.end.is_stable() { "note" } else { "error" };
+    if format.is_json() {
+        let undone: Vec<Value> =
+            end.undone.iter().map(|pair| json!({ "pass": pair.by, "undoes": pair.of })).collect();
+        let object = json!({
+            "severity": severity, "message": end.to_string(), "rounds": end.rounds, "undone": undone,
+        });
+        return writeln!(err, "{object}");
+    }
+    writeln!(err, "{severity}: {end}")?;
+    for pair in &end.undone {
+        writeln!(err, "  {pair}")?;
+    }
+    Ok(())
 }
 
 /// Writes what is to be said of a module that a pass broke, beside the error: the instruction before and after, and

@@ -14,7 +14,7 @@ use crate::panics;
 
 /// A list of passes as a word of a POSIX shell and of a RUN line.
 pub(super) fn quote(passes: &str) -> String {
-    if passes.contains(|c: char| !(c.is_ascii_alphanumeric() || "-_,.".contains(c))) {
+    if passes.contains(|c: char| !(c.is_ascii_alphanumeric() || "-_,./:=+@%".contains(c))) {
         format!("'{}'", passes.replace('\'', "'\\''"))
     } else {
         passes.to_owned()
@@ -50,10 +50,11 @@ impl Crash<'_> {
             None => writeln!(err, "  before it came to an instruction")?,
         }
         let index = self.context.index;
-        let (text, passes) = match panics::guard(|| module_before(arguments, self.pipeline, bytes, index)) {
-            Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-            _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
-        };
+        let (text, passes) =
+            match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
+                Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
+                _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
+            };
         let passes = quote(&passes);
         let mut hasher = DefaultHasher::new();
         hasher.write(&text);
@@ -85,8 +86,14 @@ impl Crash<'_> {
 }
 
 /// The module after the passes before the one at `index`, as text; `None` if it can't be had.
-fn module_before(arguments: &Arguments, pipeline: &Pipeline, bytes: &[u8], index: usize) -> Option<String> {
+fn module_before(
+    arguments: &Arguments,
+    pipeline: &Pipeline,
+    resources: &FileResources<'_>,
+    bytes: &[u8],
+    index: usize,
+) -> Option<String> {
     let mut module = parse_bytes(bytes, &arguments.parse).ok()?.module;
-    pipeline.run_first(index, &mut module, &mut arguments.context(), &mut NoObserver).ok()?;
+    pipeline.run_first(index, &mut module, &mut arguments.context(resources), &mut NoObserver).ok()?;
     Some(module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() }))
 }

@@ -9,11 +9,13 @@ mod listing;
 mod resources;
 mod split;
 mod unit;
+mod watch;
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use hlo_passes::Pipeline;
+use hlo_passes::pipeline::{NO_PASSES, driver_error};
 use hlo_passes::registry::{self, Status};
 
 use crate::cli::exit;
@@ -126,7 +128,6 @@ fn without_input(invocation: &Invocation) -> Invocation {
         env: invocation.env.clone(),
         diagnostics: invocation.diagnostics,
         scratch_dir: invocation.scratch_dir.clone(),
-        rerun: invocation.rerun.clone(),
     }
 }
 
@@ -203,15 +204,26 @@ fn run(
         writeln!(streams.err, "error: UNSUPPORTED: {option} needs XLA's own compiler")?;
         return Ok(exit::USAGE);
     }
-    let pipeline = match Pipeline::new(&arguments.selection()) {
+    let pipeline = if arguments.asks_for_nothing() {
+        Err(driver_error(NO_PASSES))
+    } else {
+        Pipeline::new(&arguments.selection())
+    };
+    let pipeline = match pipeline {
         Ok(pipeline) => pipeline,
         Err(error) => {
             complain::pipeline(&error, arguments.error_format, streams.err)?;
             return Ok(exit::PASS);
         }
     };
-    let current_dir = resources.current_dir;
-    let bytes = match read(&arguments.input, current_dir, read_stdin) {
+    for (option, _) in &arguments.pass_options {
+        let reads =
+            |key| registry::find(key).is_some_and(|info| info.options.iter().any(|it| it.name == option));
+        if !pipeline.keys().any(reads) {
+            writeln!(streams.err, "note: no pass of the list reads the option `{option}`")?;
+        }
+    }
+    let bytes = match read(&arguments.input, resources.current_dir, read_stdin) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(streams.err, "error: can't read {}: {error}", arguments.input_name())?;

@@ -18,7 +18,7 @@ pub(super) enum Environment<'e> {
 /// Files below a directory, unless their paths are absolute, and settings.
 pub(super) struct FileResources<'e> {
     pub(super) current_dir: &'e Path,
-    /// Where reproducers of crashes go.
+    /// Where files go that nobody asked for by name.
     pub(super) scratch_dir: &'e Path,
     pub(super) environment: Environment<'e>,
 }

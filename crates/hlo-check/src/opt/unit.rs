@@ -2,16 +2,20 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Instant;
 
-use hlo_passes::pipeline::{NoObserver, Observer};
+use hlo_passes::fixpoint::{self, Fixpoint};
+use hlo_passes::pass::{Remark, Resources};
+use hlo_passes::pipeline::{NoObserver, Observer, PipelineError};
 use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
-use hlo_text::{Parsed, PrintOptions, Violation, parse_bytes, verify};
+use hlo_text::{Module, Parsed, PrintOptions, Violation, parse_bytes, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::Crash;
 use super::resources::FileResources;
+use super::watch::Watcher;
 use super::{Streams, complain};
 use crate::cli::exit;
 use crate::panics;
@@ -37,6 +41,7 @@ impl Unit<'_> {
     ) -> io::Result<u8> {
         let format = arguments.error_format;
         let source = |text| Source::new(self.name, text).starting_at(self.first_line);
+        let begun = Instant::now();
         let parsed = match parse_bytes(self.bytes, &arguments.parse) {
             Ok(parsed) => parsed,
             Err(rejected) => {
@@ -61,38 +66,79 @@ impl Unit<'_> {
                 return Ok(exit::PARSE);
             }
         }
+        let parsing = begun.elapsed();
+        let begun = Instant::now();
         if !arguments.no_verify && self.report_violations(&parsed, arguments, streams)? {
             return Ok(exit::VERIFY);
         }
         let mut module = parsed.module;
-        let mut context = PassContext { resources, ..arguments.context() };
-        let (mut nobody, mut inner) = (NoObserver, NoObserver);
-        let mut verifying = VerifyingObserver::new(arguments.verify, &mut inner);
-        let observer: &mut dyn Observer = if arguments.no_verify { &mut nobody } else { &mut verifying };
-        let result = panics::guard(|| pipeline.run(&mut module, &mut context, observer));
-        let result = match result {
-            Ok(result) => result,
+        let mut context = arguments.context(resources);
+        let mut watcher =
+            Watcher::new(arguments, pipeline, resources.current_dir, self.first_line, &mut *streams.err);
+        watcher.phase("parse", parsing);
+        if !arguments.no_verify {
+            watcher.phase("verify", begun.elapsed());
+        }
+        if let Err(message) = watcher.begin(&module) {
+            writeln!(streams.err, "error: {message}")?;
+            return Ok(exit::USAGE);
+        }
+        let mut broken = None;
+        let result = panics::guard(|| {
+            if arguments.no_verify {
+                return run_passes(arguments, pipeline, &mut module, &mut context, &mut watcher);
+            }
+            let mut verifying = VerifyingObserver::new(arguments.verify, &mut watcher);
+            let result = run_passes(arguments, pipeline, &mut module, &mut context, &mut verifying);
+            broken = verifying.broken;
+            result
+        });
+        let begun = Instant::now();
+        let mut text = Vec::new();
+        // Only a print that is timed is kept in memory.
+        let is_timed = arguments.watch.timing.is_some();
+        let is_good = matches!(&result, Ok(Ok(end)) if end.as_ref().is_none_or(|end| end.end.is_stable()));
+        if is_timed && is_good {
+            module.write_to(&mut text, &arguments.print)?;
+            watcher.phase("print", begun.elapsed());
+        }
+        watcher.finish()?;
+        for line in &context.log {
+            writeln!(streams.err, "{line}")?;
+        }
+        let shown = |remark: &&Remark| {
+            arguments.remark_passes.is_empty() || arguments.remark_passes.iter().any(|key| key == remark.pass)
+        };
+        for remark in context.remarks.iter().filter(shown) {
+            complain::remark(remark, format, streams.err)?;
+        }
+        let end = match result {
+            Ok(Ok(end)) => end,
+            Ok(Err(error)) => {
+                complain::pipeline(&error, format, streams.err)?;
+                if let Some(broken) = broken {
+                    let before = self.before_pass(&broken, arguments, pipeline, resources);
+                    complain::broken(&broken, before.as_deref(), format, streams.err)?;
+                }
+                return Ok(exit::PASS);
+            }
             Err(message) => {
                 let crash = Crash { message, module: &module, context: &context, pipeline };
                 crash.report(arguments, self.bytes, resources, streams.err)?;
                 return Ok(exit::CRASH);
             }
         };
-        for line in &context.log {
-            writeln!(streams.err, "{line}")?;
-        }
-        for remark in &context.remarks {
-            complain::remark(remark, format, streams.err)?;
-        }
-        if let Err(error) = result {
-            complain::pipeline(&error, format, streams.err)?;
-            if let Some(broken) = verifying.broken {
-                let before = self.before_pass(&broken, arguments, pipeline, resources);
-                complain::broken(&broken, before.as_deref(), format, streams.err)?;
+        if let Some(end) = end {
+            complain::fixpoint(&end, format, streams.err)?;
+            if !end.end.is_stable() {
+                return Ok(exit::PASS);
             }
-            return Ok(exit::PASS);
         }
-        module.write_to(&mut *streams.out, &arguments.print)?;
+        if is_timed {
+            streams.out.write_all(&text)?;
+        } else {
+            module.write_to(&mut *streams.out, &arguments.print)?;
+        }
         Ok(0)
     }
 
@@ -127,14 +173,28 @@ impl Unit<'_> {
         broken: &BrokenModule,
         arguments: &Arguments,
         pipeline: &Pipeline,
-        resources: &FileResources<'_>,
+        resources: &dyn Resources,
     ) -> Option<String> {
         let (id, _) = broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
-        let mut context = PassContext { resources, ..arguments.context() };
+        let mut context = arguments.context(resources);
         pipeline.run_first(broken.index, &mut module, &mut context, &mut NoObserver).ok()?;
         let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
         is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
+    }
+}
+
+/// Runs the passes once, or until they change nothing more.
+fn run_passes(
+    arguments: &Arguments,
+    pipeline: &Pipeline,
+    module: &mut Module,
+    context: &mut PassContext<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Option<Fixpoint>, PipelineError> {
+    match arguments.fixpoint {
+        None => pipeline.run(module, context, observer).map(|_| None),
+        Some(limit) => fixpoint::run(pipeline, module, context, observer, limit).map(Some),
     }
 }
 

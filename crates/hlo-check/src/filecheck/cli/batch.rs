@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -46,10 +47,12 @@ fn answer(request: &Value) -> Value {
     let env = request["env"].as_object().into_iter().flatten();
     let invocation = Invocation {
         args: strings(&request["args"]),
-        env: env.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect(),
+        env: Arc::new(
+            env.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect(),
+        ),
         ..Invocation::default()
     };
-    let caller = Caller { command: NAME, colors: false };
+    let caller = Caller { command: NAME, colors: false, offers_rerun: false };
     let output = run_as(caller, &invocation, &mut InMemory(&request["files"]));
     json!({
         "status": output.status,

@@ -9,6 +9,7 @@ pub use review::review;
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::options::DumpInput;
 use super::report::{dump, rich};
@@ -27,6 +28,9 @@ pub struct Caller<'a> {
     pub command: &'a str,
     /// Whether colours are on unless an option says otherwise.
     pub colors: bool,
+    /// Whether rich messages end with the command to run again. Whoever calls it from within the process knows better
+    /// what that is.
+    pub offers_rerun: bool,
 }
 
 /// The name messages use for the program.
@@ -76,7 +80,11 @@ impl Files for OfProcess {
 /// Runs FileCheck with the arguments, files and environment of `invocation`.
 #[must_use]
 pub fn run(invocation: &Invocation) -> Output {
-    run_as(Caller { command: NAME, colors: false }, invocation, &mut FromInvocation(invocation))
+    run_as(
+        Caller { command: NAME, colors: false, offers_rerun: false },
+        invocation,
+        &mut FromInvocation(invocation),
+    )
 }
 
 /// Runs FileCheck as a process: environment, files and streams are those of this process. Returns the
@@ -85,8 +93,8 @@ pub fn run(invocation: &Invocation) -> Output {
 pub fn main(command: &str, args: Vec<String>) -> i32 {
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let invocation = Invocation { args, env: env.collect(), ..Invocation::default() };
-    let caller = Caller { command, colors: std::io::stderr().is_terminal() };
+    let invocation = Invocation { args, env: Arc::new(env.collect()), ..Invocation::default() };
+    let caller = Caller { command, colors: std::io::stderr().is_terminal(), offers_rerun: true };
     let output = run_as(caller, &invocation, &mut OfProcess);
     // Nothing can be said any more when the streams are closed.
     let _ = std::io::stdout().lock().write_all(&output.stdout);
@@ -149,8 +157,8 @@ pub fn run_as(caller: Caller<'_>, invocation: &Invocation, files: &mut dyn Files
         run.keep_failures();
     }
     let rerun = || {
-        if !invocation.rerun.is_empty() {
-            return invocation.rerun.clone();
+        if !caller.offers_rerun {
+            return String::new();
         }
         let words = invocation.args.iter().map(|word| quote(word));
         let command = std::iter::once(caller.command.to_owned()).chain(words).collect::<Vec<_>>().join(" ");

@@ -36,7 +36,7 @@ pub(super) fn export(args: &[String], state: &mut ShellState) -> Result<Output, 
     let [definition] = args else {
         return Err(Stop::Refused("'export' supports only one argument".to_owned()));
     };
-    update_env(&mut state.env, std::iter::once(definition.as_str()));
+    update_env(std::sync::Arc::make_mut(&mut state.env), std::iter::once(definition.as_str()));
     Ok(Output::default())
 }
 

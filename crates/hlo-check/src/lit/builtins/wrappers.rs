@@ -23,7 +23,7 @@ pub(super) fn not(args: &[String], stdin: Vec<u8>, call: &Call<'_>) -> Result<Ou
 /// `env [-i] [-u NAME] [NAME=VALUE...] [COMMAND]`.
 pub(super) fn env(args: &[String], stdin: Vec<u8>, call: &Call<'_>) -> Result<Output, Stop> {
     let mut env = call.env().clone();
-    let count = update_env(&mut env, args.iter().map(String::as_str));
+    let count = update_env(std::sync::Arc::make_mut(&mut env), args.iter().map(String::as_str));
     match args[count.min(args.len())..].split_first() {
         Some((name, args)) => call.nested(name, args.to_vec(), stdin, &env),
         None => {

@@ -1,24 +1,21 @@
 //! Calls of programs: in this process, built in, or external.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::super::builtins::{self, Builtin};
 use super::super::toolbox::run_isolated;
 use super::exec::{Context, MAX_NESTED_PROGRAMS, ShellState, Stop};
 use super::external;
-use crate::tool::{DiagnosticStyle, Invocation, Output};
+use crate::tool::{DiagnosticStyle, Environment, Invocation, Output};
 
 /// Everything about a program call but its words.
 pub struct Call<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) state: &'c ShellState,
-    pub(super) env: &'c BTreeMap<String, String>,
+    pub(super) env: &'c Environment,
     pub(super) diagnostics: DiagnosticStyle,
     /// Whether standard error goes where standard output goes.
     pub(super) merge: bool,
-    /// A command that repeats the pipeline.
-    pub(super) rerun: &'c str,
     pub(super) depth: usize,
 }
 
@@ -32,7 +29,7 @@ impl Call<'_> {
         name: &str,
         args: Vec<String>,
         stdin: Vec<u8>,
-        env: &BTreeMap<String, String>,
+        env: &Environment,
     ) -> Result<Output, Stop> {
         if self.depth >= MAX_NESTED_PROGRAMS {
             return Err(Stop::Refused(format!(
@@ -49,7 +46,7 @@ impl Call<'_> {
     }
 
     /// Environment.
-    pub fn env(&self) -> &BTreeMap<String, String> {
+    pub fn env(&self) -> &Environment {
         self.env
     }
 
@@ -63,7 +60,6 @@ impl Call<'_> {
                 env: self.env.clone(),
                 diagnostics: self.diagnostics,
                 scratch_dir: self.context.scratch_dir.to_owned(),
-                rerun: self.rerun.to_owned(),
             };
             if let Some(reason) = tool.unsupported(&invocation) {
                 return Err(Stop::Unsupported(reason));

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::builtins::{self, Builtin};
@@ -16,7 +17,7 @@ use super::log::Record;
 use super::parser::{Command, Connector, Pipeline, Sequence};
 use super::redirect::{self, Streams, Target};
 use super::rerun;
-use crate::tool::{DiagnosticStyle, Invocation, Output};
+use crate::tool::{DiagnosticStyle, Environment, Invocation, Output};
 
 /// How deeply programs may run programs (`env env not xargs ...`).
 pub const MAX_NESTED_PROGRAMS: usize = 64;
@@ -36,7 +37,7 @@ pub struct ShellState {
     /// Working folder.
     pub cwd: PathBuf,
     /// Environment.
-    pub env: BTreeMap<String, String>,
+    pub env: Environment,
     /// Folders left with `pushd`.
     pub dirs: Vec<PathBuf>,
 }
@@ -144,6 +145,8 @@ pub struct Executor<'a, 'c> {
     pub records: Vec<Record<'a>>,
     /// Files that commands named, if asked for.
     pub inputs: Vec<PathBuf>,
+    /// A command that repeats the last pipeline, if that failed and people are to read of it.
+    pub rerun: String,
     /// Whether commands changed the environment.
     exported: bool,
 }
@@ -202,13 +205,20 @@ struct Prepared {
     words: Vec<Word>,
     negations: Vec<Negation>,
     /// The environment if `env` changed it.
-    env: Option<BTreeMap<String, String>>,
+    env: Option<Environment>,
 }
 
 impl<'a, 'c> Executor<'a, 'c> {
     /// A shell that stands in `state`.
     pub fn new(context: &'c Context<'c>, state: ShellState) -> Self {
-        Executor { context, state, records: Vec::new(), inputs: Vec::new(), exported: false }
+        Executor {
+            context,
+            state,
+            records: Vec::new(),
+            inputs: Vec::new(),
+            rerun: String::new(),
+            exported: false,
+        }
     }
 
     /// Runs a RUN line; gives its exit status.
@@ -237,11 +247,6 @@ impl<'a, 'c> Executor<'a, 'c> {
         let mut status = 0;
         let mut piped = Vec::new();
         let count = pipeline.commands.len();
-        let rerun = match self.context.diagnostics {
-            DiagnosticStyle::Rich if self.exported => self.context.whole_test.to_owned(),
-            DiagnosticStyle::Rich => rerun::command(pipeline, self.context, &self.state),
-            DiagnosticStyle::Compatible => String::new(),
-        };
         for (index, command) in pipeline.commands.iter().enumerate() {
             if self.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(Stop::TimedOut);
@@ -250,7 +255,7 @@ impl<'a, 'c> Executor<'a, 'c> {
                 return Err(Stop::Interrupted);
             }
             let last = index + 1 == count;
-            let stage = match self.stage(command, std::mem::take(&mut piped), last, count == 1, &rerun) {
+            let stage = match self.stage(command, std::mem::take(&mut piped), last, count == 1) {
                 // What a program gave that was told to stop says nothing of the test.
                 Ok(_) if interrupt::requested() => return Err(Stop::Interrupted),
                 Ok(stage) => stage,
@@ -272,6 +277,11 @@ impl<'a, 'c> Executor<'a, 'c> {
                 files: stage.files,
             });
         }
+        self.rerun = match self.context.diagnostics {
+            DiagnosticStyle::Rich if status != 0 && self.exported => self.context.whole_test.to_owned(),
+            DiagnosticStyle::Rich if status != 0 => rerun::command(pipeline, self.context, &self.state),
+            _ => String::new(),
+        };
         Ok(status)
     }
 
@@ -297,7 +307,6 @@ impl<'a, 'c> Executor<'a, 'c> {
         piped: Vec<u8>,
         last: bool,
         alone: bool,
-        rerun: &str,
     ) -> Result<Stage, Stop> {
         let mut prepared = prepare(command, &self.state)?;
         let Some(name) = prepared.words.first() else {
@@ -315,13 +324,13 @@ impl<'a, 'c> Executor<'a, 'c> {
         {
             return self.state_builtin(*run, &name, command, prepared, alone);
         }
-        self.program(command, prepared, piped, last, rerun)
+        self.program(command, prepared, piped, last)
     }
 
     fn print_environment(&self, command: &Command, prepared: &Prepared, last: bool) -> Result<Stage, Stop> {
         let mut streams = redirect::open(command, &self.state)?;
         let mut text = String::new();
-        for (key, value) in prepared.env.as_ref().unwrap_or(&self.state.env) {
+        for (key, value) in prepared.env.as_ref().unwrap_or(&self.state.env).iter() {
             text.push_str(key);
             text.push('=');
             text.push_str(value);
@@ -374,7 +383,6 @@ impl<'a, 'c> Executor<'a, 'c> {
         prepared: Prepared,
         piped: Vec<u8>,
         last: bool,
-        rerun: &str,
     ) -> Result<Stage, Stop> {
         let mut streams = redirect::open(command, &self.state)?;
         let stdin = streams.stdin.take().unwrap_or(piped);
@@ -392,7 +400,6 @@ impl<'a, 'c> Executor<'a, 'c> {
             env: prepared.env.as_ref().unwrap_or(&self.state.env),
             diagnostics: if for_log { self.context.diagnostics } else { DiagnosticStyle::Compatible },
             merge: streams.merged(),
-            rerun,
             depth: 0,
         };
         let output = call.run(name, args, stdin)?;
@@ -411,7 +418,7 @@ fn prepare(command: &Command, state: &ShellState) -> Result<Prepared, Stop> {
             "env" => {
                 at += 1;
                 let mut env = prepared.env.take().unwrap_or_else(|| state.env.clone());
-                at += update_env(&mut env, words[at..].iter().map(|word| word.text.as_str()));
+                at += update_env(Arc::make_mut(&mut env), words[at..].iter().map(|word| word.text.as_str()));
                 prepared.env = Some(env);
             }
             "not" => {
