@@ -1,7 +1,7 @@
 //! Rules that only hold where layouts are final.
 
 use crate::diagnostic::Code;
-use crate::ir::{ArrayShape, AttrKey, ElementType, InstructionId, Module, Opcode, Shape, ShapeId};
+use crate::ir::{ArrayShape, AttrKey, ElementType, InstructionId, Opcode, ShapeId};
 
 use super::elementwise::is_elementwise;
 use super::equality::{EQUAL, Layouts, Sameness};
@@ -39,14 +39,13 @@ impl Verifier<'_> {
 
     /// Only types of less than a byte have an element size of their own.
     pub(super) fn check_element_sizes(&self, id: InstructionId) -> Check {
-        let mut leaves = Vec::new();
-        self.leaves(self.shape_id(id), &mut leaves);
-        let fault = leaves.into_iter().find(|&leaf| has_custom_size(self.module.shape(leaf)));
-        let Some(leaf) = fault else { return Ok(()) };
+        if !self.facts.of(self.shape_id(id)).has_custom_size {
+            return Ok(());
+        }
         let message = format!(
-            "`{}` states an element size for {}, whose elements are whole bytes",
+            "`{}` states an element size for elements that are whole bytes: {}",
             self.name(id),
-            crate::printer::shape::shape_text(self.module, leaf, true)
+            crate::printer::shape::shape_text(self.module, self.shape_id(id), true)
         );
         Err(self.wrong(Code::ElementSize, id, message).help("leave out `E(...)`"))
     }
@@ -199,14 +198,8 @@ fn is_on_host(array: &ArrayShape) -> bool {
     array.layout.as_ref().is_some_and(|layout| layout.memory_space == HOST_MEMORY)
 }
 
-/// Whether the shape is an array whose layout states a size for elements that are whole bytes.
-fn has_custom_size(shape: &Shape) -> bool {
-    let Shape::Array(array) = shape else { return false };
+/// Whether the layout states a size for elements that are whole bytes.
+pub(super) fn has_custom_size(array: &ArrayShape) -> bool {
     let stated = array.layout.as_ref().is_some_and(|layout| layout.element_size_in_bits != 0);
     stated && (array.element_type.bits() >= 8 || array.element_type == ElementType::Pred)
-}
-
-/// Whether any layout of the module states a size for elements that are whole bytes.
-pub(super) fn has_custom_sizes(module: &Module) -> bool {
-    module.shapes().iter().any(|(_, shape)| has_custom_size(shape))
 }
