@@ -48,7 +48,7 @@ fn a_broken_module_names_pass_instruction_and_rule() {
     assert_eq!(error.place.expect("a place").instruction, "n");
     assert!(error.message.starts_with("the pass left an invalid module: "), "{}", error.message);
     let broken = broken.expect("something is broken");
-    assert_eq!((broken.index, broken.pass, broken.violations.len()), (3, "dce", 2));
+    assert_eq!((broken.runs, broken.pass, broken.violations.len()), (0, "dce", 2));
     let codes: Vec<Code> = broken.violations.iter().map(|violation| violation.code).collect();
     assert_eq!(codes, [Code::ResultShape, Code::EntryResult]);
     assert_eq!(broken.instruction, Some((id, "%n = f32[3]{0} negate(%p)".to_owned())));

@@ -50,6 +50,8 @@ struct VerifyAnswer {
 #[derive(Serialize)]
 struct VerifyFault {
     code: &'static str,
+    /// Whether the text or module can't be used.
+    error: bool,
     message: String,
 }
 
@@ -141,12 +143,19 @@ fn answer_verify(line: &str) -> serde_json::Result<String> {
     let answer = match parse_module(&request.text, &ParseOptions::default()) {
         Ok(parsed) => {
             let violations = verify(&parsed.module, &VerifyOptions::default()).into_iter();
-            let faults = violations.map(|it| VerifyFault { code: it.code.as_str(), message: it.message });
+            let faults = violations.map(|it| VerifyFault {
+                code: it.code.as_str(),
+                error: it.is_error(),
+                message: it.message,
+            });
             VerifyAnswer { id: request.id, read: true, faults: faults.collect() }
         }
         Err(errors) => {
-            let faults =
-                errors.into_iter().map(|it| VerifyFault { code: it.code.as_str(), message: it.message });
+            let faults = errors.into_iter().map(|it| VerifyFault {
+                code: it.code.as_str(),
+                error: true,
+                message: it.message,
+            });
             VerifyAnswer { id: request.id, read: false, faults: faults.collect() }
         }
     };

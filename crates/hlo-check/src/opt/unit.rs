@@ -178,7 +178,12 @@ impl Unit<'_> {
         let (id, _) = broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
         let mut context = arguments.context(resources);
-        pipeline.run_first(broken.index, &mut module, &mut context, &mut NoObserver).ok()?;
+        // The pipeline may have run more than once.
+        let length = pipeline.keys().count().max(1);
+        for _ in 0..broken.runs / length {
+            pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
+        }
+        pipeline.run_first(broken.runs % length, &mut module, &mut context, &mut NoObserver).ok()?;
         let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
         is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
     }

@@ -2,6 +2,7 @@
 
 use crate::ir::{ElementType, Module, Shape, ShapeId, UNBOUNDED};
 
+use super::entry::{layout_fault, size_fault};
 use super::layouts::has_custom_size;
 
 /// The floating-point types in a shape.
@@ -36,6 +37,10 @@ pub(super) struct Facts {
     /// A layout that states a size for elements that are whole bytes.
     pub(super) has_custom_size: bool,
     pub(super) has_buffer: bool,
+    /// A layout that is none for its array.
+    pub(super) has_bad_layout: bool,
+    /// An array of more elements or bytes than can be counted.
+    pub(super) is_too_large: bool,
 }
 
 impl Facts {
@@ -45,6 +50,8 @@ impl Facts {
             has_unbounded: self.has_unbounded || other.has_unbounded,
             has_custom_size: self.has_custom_size || other.has_custom_size,
             has_buffer: self.has_buffer || other.has_buffer,
+            has_bad_layout: self.has_bad_layout || other.has_bad_layout,
+            is_too_large: self.is_too_large || other.is_too_large,
         }
     }
 }
@@ -71,6 +78,11 @@ impl ShapeFacts {
                     has_unbounded: array.dimensions.contains(&UNBOUNDED),
                     has_custom_size: has_custom_size(array),
                     has_buffer: false,
+                    has_bad_layout: array
+                        .layout
+                        .as_ref()
+                        .is_some_and(|layout| layout_fault(layout, array).is_some()),
+                    is_too_large: size_fault(array).is_some(),
                 },
                 Shape::Tuple(elements) => {
                     elements.iter().fold(Facts::default(), |facts, &element| facts.and(all.of(element)))

@@ -1,9 +1,10 @@
 //! Rules that only hold where layouts are final.
 
 use crate::diagnostic::Code;
-use crate::ir::{ArrayShape, AttrKey, ElementType, InstructionId, Opcode, ShapeId};
+use crate::ir::{ArrayShape, AttrKey, ElementType, InstructionId, Opcode, Shape, ShapeId};
 
 use super::elementwise::is_elementwise;
+use super::entry::{layout_fault, size_fault};
 use super::equality::{EQUAL, Layouts, Sameness};
 use super::{Check, Verifier};
 
@@ -19,22 +20,34 @@ impl Verifier<'_> {
         }
     }
 
-    /// A layout names as many dimensions as its array has.
-    pub(super) fn check_layout_rank(&self, id: InstructionId) -> Check {
-        match self.module.shape_of(id).as_array() {
-            Some(ArrayShape { dimensions, layout: Some(layout), .. })
-                if layout.minor_to_major.len() != dimensions.len() =>
-            {
-                let message = format!(
-                    "the layout of `{}` lists {} dimensions, but its shape has {}",
-                    self.name(id),
-                    layout.minor_to_major.len(),
-                    dimensions.len()
-                );
-                Err(self.wrong(Code::LayoutRank, id, message))
-            }
-            _ => Ok(()),
+    /// Sizes can be counted, and layouts are ones that their arrays can have.
+    pub(super) fn check_shape_itself(&self, id: InstructionId) -> Check {
+        let facts = self.facts.of(self.shape_id(id));
+        if !facts.has_bad_layout && !facts.is_too_large {
+            return Ok(());
         }
+        let mut leaves = Vec::new();
+        self.leaves(self.shape_id(id), &mut leaves);
+        for leaf in leaves {
+            let array = match self.module.shape(leaf) {
+                Shape::Array(array) => array,
+                Shape::Buffer(inner) => match self.module.shape(*inner).as_array() {
+                    Some(array) => array,
+                    None => continue,
+                },
+                Shape::Tuple(_) | Shape::Token | Shape::Opaque => continue,
+            };
+            let text = || crate::printer::shape::array_text(array, true);
+            if let Some(fault) = size_fault(array) {
+                let message = format!("`{}` has the impossible shape {}: {fault}", self.name(id), text());
+                return Err(self.wrong(Code::ShapeSize, id, message));
+            }
+            if let Some(fault) = array.layout.as_ref().and_then(|layout| layout_fault(layout, array)) {
+                let message = format!("`{}` has the impossible shape {}: {fault}", self.name(id), text());
+                return Err(self.wrong(Code::LayoutRank, id, message));
+            }
+        }
+        Ok(())
     }
 
     /// Only types of less than a byte have an element size of their own.

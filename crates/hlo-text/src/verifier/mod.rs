@@ -159,8 +159,11 @@ impl Verifier<'_> {
         let opcode = self.module.instruction(id).opcode;
         self.note(self.check_async_pair(id));
         self.note(self.check_unbounded(id));
-        self.note(self.check_layout_rank(id));
-        self.note(self.check_element_sizes(id));
+        let shape_itself = self.check_shape_itself(id);
+        if shape_itself.is_ok() {
+            self.note(self.check_element_sizes(id));
+        }
+        self.note(shape_itself);
         if self.module.instruction(id).attribute_count() > 0 {
             self.note(self.check_sharding(id));
             self.note(self.check_origin(id));

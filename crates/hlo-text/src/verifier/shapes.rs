@@ -106,8 +106,12 @@ impl Verifier<'_> {
             O::Scan => self.note(self.check_scan(id)),
             O::Constant => self.note(self.check_constant(id)),
             _ => {
-                // Groups first: how shapes change depends on them. So XLA does with comparisons.
-                self.note(if opcode == O::Sort { self.check_sort(id) } else { self.check_collective(id) });
+                // Groups first: how shapes change depends on them. So XLA does with comparisons and scales.
+                self.note(match opcode {
+                    O::Sort => self.check_sort(id),
+                    O::ScaledDot => self.check_scales(id),
+                    _ => self.check_collective(id),
+                });
                 if self.found.len() > before {
                     return;
                 }
@@ -124,7 +128,6 @@ impl Verifier<'_> {
         }
         let more = match opcode {
             O::Map | O::Reduce | O::ReduceWindow => self.check_applied_types(id),
-            O::ScaledDot => self.check_scales(id),
             O::Rng => self.check_rng(id),
             O::AddDependency => self.check_token(id, 1),
             O::Infeed => self.check_token(id, 0),
