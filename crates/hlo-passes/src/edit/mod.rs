@@ -12,6 +12,7 @@ mod replace;
 mod schedule;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text;
 mod users;
 
 use std::cell::{Cell, OnceCell, RefCell};

@@ -511,4 +511,12 @@ pub(super) static TOOLS: &[PassInfo] = &[
         families: &[Cleanup], confidence: Certain, may_remove: &[], options: tools::verifier::OPTIONS,
         meaning: Same, status: Implemented(|| Box::new(tools::verifier::Verifier)),
         doc: "Stops at a module that breaks a rule of the compiler." },
+    PassInfo { key: "canonicalize-names", class: "CanonicalizeNames", kind: Pass, origin: Tool,
+        families: &[Cleanup], confidence: Ours, may_remove: &[], options: &[],
+        meaning: Same, status: Implemented(|| Box::new(tools::canonicalize_names::CanonicalizeNames)),
+        doc: "Names instructions after their opcodes, whoever wrote the module." },
+    PassInfo { key: "strip-metadata", class: "StripMetadata", kind: Pass, origin: Tool,
+        families: &[Cleanup], confidence: Ours, may_remove: &[], options: tools::strip_metadata::OPTIONS,
+        meaning: Same, status: Implemented(|| Box::new(tools::strip_metadata::StripMetadata)),
+        doc: "Removes metadata and stack frames." },
 ];
