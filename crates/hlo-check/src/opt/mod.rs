@@ -217,10 +217,9 @@ fn run(
         }
     };
     for (option, _) in &arguments.pass_options {
-        let reads =
-            |key| registry::find(key).is_some_and(|info| info.options.iter().any(|it| it.name == option));
+        let reads = |key| registry::find(key).is_some_and(|info| option.is_for(key, info.options));
         if !pipeline.keys().any(reads) {
-            writeln!(streams.err, "note: no pass of the list reads the option `{option}`")?;
+            writeln!(streams.err, "note: no pass of the list reads the option `{}`", option.name)?;
         }
     }
     let bytes = match read(&arguments.input, resources.current_dir, read_stdin) {
