@@ -61,6 +61,10 @@ impl Tool for OptTool {
     }
 
     fn split(&self, invocation: &Invocation) -> Option<Vec<Invocation>> {
+        // Most calls have no such option, and this is asked of all.
+        if !invocation.args.iter().any(|arg| arg.contains("split-input-file")) {
+            return None;
+        }
         let arguments = arguments::parse(&invocation.args).ok()?;
         if !matches!(arguments.action, Action::Run) || !arguments.split_input_file {
             return None;
