@@ -142,6 +142,14 @@ impl Finder<'_> {
         if !is_dir && !path.is_file() {
             return;
         }
+        // Tests run programs: whoever names a whole file system did not mean every file on it.
+        if is_dir && path.parent().is_none() && !path.join(FILE_NAME).is_file() {
+            self.found.warnings.push(format!(
+                "'{}' is a whole file system; name the folder of the tests, or write a {FILE_NAME} there",
+                path.display()
+            ));
+            return;
+        }
         let dir = if is_dir { path } else { path.parent().unwrap_or(path) };
         let Some(folder) = self.place(dir) else { return };
         if is_dir {
@@ -400,6 +408,15 @@ mod tests {
         let dir = tree(&[("lit.toml", "oops = 1"), ("a.d", "")]);
         let found = find(&dir, &["a.d"]);
         assert_eq!((found.tests.len(), found.errors.len()), (0, 1));
+    }
+
+    #[test]
+    fn a_whole_file_system_is_no_suite() {
+        let dir = tree(&[("a.d", "")]);
+        let root = dir.path().ancestors().last().unwrap().to_str().unwrap();
+        let found = find(&dir, &[root]);
+        assert!(found.tests.is_empty());
+        assert!(found.warnings[0].contains("is a whole file system"), "{:?}", found.warnings);
     }
 
     #[cfg(unix)]
