@@ -328,7 +328,7 @@ impl Builder<'_> {
                 let at = frame.after_operands.unwrap_or(frame.opcode_at);
                 let message = format!("`{opcode}` needs the attribute `{name}`");
                 Err(Diagnostic::new(Code::MissingAttribute, at, message)
-                    .also(frame.opcode_at, "for this opcode")
+                    .focus(frame.opcode_at, "")
                     .help(format!("add `, {name}=...`"))
                     .boxed())
             }
