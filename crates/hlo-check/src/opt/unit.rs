@@ -58,7 +58,10 @@ impl Unit<'_> {
             for warning in &parsed.warnings {
                 let mut warning = Cow::Borrowed(warning);
                 if arguments.warnings_are_errors {
-                    warning.to_mut().severity = Severity::Error;
+                    let error = warning.to_mut();
+                    error.severity = Severity::Error;
+                    let help = error.help.take().map_or_else(String::new, |help| format!(": {help}"));
+                    error.help = Some(format!("without `--Werror` this is a warning{help}"));
                 }
                 complain::diagnostic(&warning, source(&text), format, streams)?;
             }

@@ -233,6 +233,8 @@ pub struct Diagnostic {
     pub message: String,
     /// The place, at the token where XLA's parser stops, too.
     pub primary: Label,
+    /// The place people are shown, if XLA's parser goes on behind the fault and `primary` is there.
+    pub focus: Option<Label>,
     /// Other places that matter, such as the first definition.
     pub secondary: Vec<Label>,
     /// What to do.
@@ -247,6 +249,7 @@ impl Diagnostic {
             severity: Severity::Error,
             message: message.into(),
             primary: Label { span, text: String::new() },
+            focus: None,
             secondary: Vec::new(),
             help: None,
         }
@@ -258,6 +261,18 @@ impl Diagnostic {
         let before = std::mem::replace(&mut self.primary, Label { span, text: String::new() });
         self.secondary.push(before);
         self
+    }
+
+    /// The same with the fault at `span`, before the primary place, which is only where XLA's parser stops.
+    #[must_use]
+    pub fn focus(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.focus = Some(Label { span, text: text.into() });
+        self
+    }
+
+    /// The place people are shown.
+    pub fn place(&self) -> &Label {
+        self.focus.as_ref().unwrap_or(&self.primary)
     }
 
     /// The same with words at the primary place.

@@ -327,8 +327,7 @@ impl Builder<'_> {
             Some(name) => {
                 let at = frame.after_operands.unwrap_or(frame.opcode_at);
                 let message = format!("`{opcode}` needs the attribute `{name}`");
-                let error = Diagnostic::new(Code::MissingAttribute, at, message)
-                    .also(frame.opcode_at, "for this opcode");
+                let error = Diagnostic::new(Code::MissingAttribute, at, message).focus(frame.opcode_at, "");
                 // Lenient reading has kept a misspelt one.
                 let misspelt = given.iter().find_map(|pending| {
                     let AttrValue::Raw(text) = pending.attr.value else { return None };

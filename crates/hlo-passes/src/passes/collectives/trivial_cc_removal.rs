@@ -120,7 +120,7 @@ fn judge_groups(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Findi
 }
 
 fn judge_group_sizes(devices: Devices, mode: GroupMode, groups: Option<&ReplicaGroups>) -> Finding<()> {
-    let Devices { replicas, partitions } = devices;
+    let Devices { replicas, partitions, .. } = devices;
     let Some(groups) = groups.filter(|groups| !groups.is_empty()) else {
         let everybody = match mode {
             GroupMode::CrossReplica => replicas,
