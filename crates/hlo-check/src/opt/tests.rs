@@ -68,7 +68,7 @@ fn cases_of_a_split_file_are_units_of_their_own() {
     let whole = opt(&args, &stdin);
     assert_eq!(whole.status, i32::from(exit::PARSE));
     assert_eq!(text(&whole.stdout).matches("// -----\n").count(), 2);
-    assert!(text(&whole.stderr).starts_with("<stdin>:8:"), "{}", text(&whole.stderr));
+    assert!(text(&whole.stderr).starts_with("<stdin>:7:"), "{}", text(&whole.stderr));
 
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
     let invocation = Invocation { args, stdin: stdin.into_bytes(), ..Invocation::default() };

@@ -12,7 +12,7 @@ mod trip_count;
 pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use collective::{GroupMode, group_mode, is_collective};
 pub use comparison::{comparison_type, default_comparison_type, mirrored};
-pub(crate) use device_scalar::{DevicePoint, DeviceScalar, MAX_SCALAR_STEPS};
+pub(crate) use device_scalar::{DevicePoint, DeviceScalar};
 pub use growth::MAX_COPIED_INSTRUCTIONS;
 pub(crate) use growth::{Growth, copied_size, copied_tree_sizes};
 pub use post_order::PostOrder;
