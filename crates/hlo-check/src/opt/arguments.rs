@@ -185,6 +185,11 @@ const OPTIONS: &[OptionRow] = &[
         }),
         "reads only what XLA reads",
     ),
+    row(
+        "infer-shapes",
+        Switch(|arguments, on| arguments.parse.infer_shapes = on),
+        "lets result shapes be left out where operands and attributes determine them",
+    ),
     row("print", Value("PRESET", set_preset), "default, short, canonical, fingerprint or module_fingerprint"),
     row("print-option", Value("NAME=VALUE", set_print_option), "sets one of XLA's print options"),
     row(

@@ -29,7 +29,7 @@ pub(super) fn diagnostic(
                 "code": diagnostic.code.as_str(),
                 "message": diagnostic.message,
                 "file": source.name,
-                "span": label(source, &diagnostic.primary),
+                "span": label(source, diagnostic.place()),
             });
             if let Some(fields) = object.as_object_mut() {
                 let related: Vec<Value> =

@@ -68,7 +68,7 @@ impl<'t> Report<'t> {
 
     /// `name:line:column: error[HLO0001]: message`, one line.
     pub fn render_short(&self) -> String {
-        let (line, column) = self.source.place(self.diagnostic.primary.span.start as usize);
+        let (line, column) = self.source.place(self.diagnostic.place().span.start as usize);
         let severity = severity_name(self.diagnostic.severity);
         let Diagnostic { code, message, .. } = self.diagnostic;
         format!("{}:{line}:{column}: {severity}[{}]: {message}\n", self.source.name, code.as_str())
@@ -111,24 +111,29 @@ struct Excerpt<'t> {
 /// A line of the source, perhaps cut at both ends.
 struct Line {
     number: usize,
+    /// Characters of the source's line that are cut off before it.
+    cut: usize,
+    /// Bytes of the mark that stands for them.
+    mark: usize,
     /// Place in the excerpt's own text.
     start: usize,
     text: String,
 }
 
-impl<'t> Excerpt<'t> {
-    /// The column that the head of the excerpt names, from 0: that of the primary place if it is on `line`.
-    fn column(&self, line: &Line) -> usize {
-        let (number, column) =
-            place(self.report.source.text, self.report.diagnostic.primary.span.start as usize);
-        if number == line.number { column - 1 } else { 0 }
+impl Line {
+    /// The column in the source, from 0, of byte `offset` of the excerpt.
+    fn column(&self, offset: usize) -> usize {
+        let shown = self.text.get(self.mark..offset.saturating_sub(self.start)).unwrap_or_default();
+        self.cut + shown.chars().count()
     }
+}
 
+impl<'t> Excerpt<'t> {
     fn new(report: &'t Report<'t>) -> Self {
         let text = report.source.text;
         let diagnostic = report.diagnostic;
-        let mut places: Vec<(Span, &str, bool)> =
-            vec![(diagnostic.primary.span, diagnostic.primary.text.as_str(), true)];
+        let shown = diagnostic.place();
+        let mut places: Vec<(Span, &str, bool)> = vec![(shown.span, shown.text.as_str(), true)];
         places.extend(diagnostic.secondary.iter().map(|label| (label.span, label.text.as_str(), false)));
         let mut starts: Vec<(usize, usize)> = Vec::new();
         for (span, _, _) in &places {
@@ -138,7 +143,8 @@ impl<'t> Excerpt<'t> {
                 starts.push((start, offset));
             }
         }
-        starts.sort_unstable();
+        // The place of the fault first, then the others as the text has them.
+        starts[1..].sort_unstable();
         let mut lines: Vec<Line> = Vec::new();
         let mut labels = Vec::new();
         let mut at = 0;
@@ -172,7 +178,13 @@ impl<'t> Excerpt<'t> {
                 });
             }
             let length = shown.len();
-            lines.push(Line { number: report.source.place(start).0, start: at, text: shown });
+            lines.push(Line {
+                number: report.source.place(start).0,
+                cut: text[start..from].chars().count(),
+                mark: prefix,
+                start: at,
+                text: shown,
+            });
             at += length + 1;
         }
         Self { report, lines, labels, code: diagnostic.code.as_str() }
@@ -246,7 +258,7 @@ impl SourceCode for Excerpt<'_> {
             line.text.as_bytes(),
             SourceSpan::from((line.start, line.text.len())),
             line.number - 1,
-            self.column(line),
+            line.column(span.offset()),
             1,
         )))
     }

@@ -48,6 +48,11 @@ const KINDS: &[Kind] = &[
         },
     },
     Kind {
+        name: "Markdown",
+        advice: "keep only what stands between the lines with ```",
+        matches: |bytes| trimmed(bytes).starts_with(b"```"),
+    },
+    Kind {
         name: "LLVM IR",
         advice: "XLA writes it beside the HLO; look for a file that begins with `HloModule`",
         matches: |bytes| {
@@ -110,6 +115,7 @@ mod tests {
             (b"\x1f\x8b\x08\x00", "a gzip file"),
             (b"\n<!DOCTYPE html>\n<html>", "an HTML page"),
             (b"module @jit_f {\n  func.func public @main()", "StableHLO or other MLIR text"),
+            (b"```\nHloModule m\n```\n", "Markdown"),
             (b"; ModuleID = 'x'\n", "LLVM IR"),
             (b"hlo_module {\n  name: \"x\"", "a protobuf text file"),
             (

@@ -125,8 +125,73 @@ impl ElementType {
         }
     }
 
+    /// The type that is meant by `word`, which is no name of one: another spelling, or what other systems call it.
+    pub(crate) fn meant_by(word: &str) -> Option<Self> {
+        let word = word.to_ascii_lowercase();
+        if let Some(element_type) = Self::from_name(&word) {
+            return Some(element_type);
+        }
+        if let Some(row) = FOREIGN_NAMES.iter().find(|row| row.0 == word) {
+            return Some(row.1);
+        }
+        // `float32`, `uint8_t`, `i32`: the width tells them apart.
+        let word = word.strip_suffix("_t").unwrap_or(&word);
+        let letters = word.trim_end_matches(|last: char| last.is_ascii_digit());
+        let (_, prefix) = FOREIGN_PREFIXES.iter().find(|row| row.0 == letters)?;
+        Self::from_name(&format!("{prefix}{}", &word[letters.len()..]))
+    }
+
     /// XLA's enumerator name: upper case, as messages have it (`F32`, `PRED`).
     pub fn xla_name(self) -> String {
         self.name().to_ascii_uppercase()
+    }
+}
+
+/// What C, MLIR and NumPy call types.
+const FOREIGN_NAMES: &[(&str, ElementType)] = &[
+    ("bool", ElementType::Pred),
+    ("i1", ElementType::Pred),
+    ("char", ElementType::S8),
+    ("short", ElementType::S16),
+    ("int", ElementType::S32),
+    ("long", ElementType::S64),
+    ("half", ElementType::F16),
+    ("float", ElementType::F32),
+    ("double", ElementType::F64),
+    ("bfloat16", ElementType::Bf16),
+];
+
+/// What they write before the width of a type, and what HLO does.
+const FOREIGN_PREFIXES: &[(&str, &str)] =
+    &[("float", "f"), ("int", "s"), ("i", "s"), ("si", "s"), ("uint", "u"), ("ui", "u"), ("complex", "c")];
+
+#[cfg(test)]
+mod tests {
+    use super::ElementType;
+
+    #[test]
+    fn other_spellings_are_understood() {
+        let rows = [
+            ("F32", Some("f32")),
+            ("BF16", Some("bf16")),
+            ("PRED", Some("pred")),
+            ("float32", Some("f32")),
+            ("Float64", Some("f64")),
+            ("i64", Some("s64")),
+            ("i1", Some("pred")),
+            ("uint8_t", Some("u8")),
+            ("ui16", Some("u16")),
+            ("complex64", Some("c64")),
+            ("bfloat16", Some("bf16")),
+            ("bool", Some("pred")),
+            ("int", Some("s32")),
+            ("int7", None),
+            ("add", None),
+            ("", None),
+            ("\u{e9}32", None),
+        ];
+        for (word, meant) in rows {
+            assert_eq!(ElementType::meant_by(word).map(ElementType::name), meant, "{word}");
+        }
     }
 }

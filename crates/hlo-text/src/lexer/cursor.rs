@@ -2,9 +2,12 @@
 
 use logos::{Lexer, Logos};
 
-use super::{Extras, Token, number};
+use super::{Extras, Token, foreign, number};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::parser::ParseResult;
+
+/// What is said where a token was expected and there is none.
+pub(crate) const TEXT_ENDS: &str = "the text ends here";
 
 /// Reads tokens one at a time; the current token has not been taken yet. Cloning it is how to look further.
 #[derive(Clone)]
@@ -158,11 +161,24 @@ impl<'s> Cursor<'s> {
     /// An error at the current token that says what was expected.
     pub(crate) fn unexpected(&self, what: &str) -> Box<Diagnostic> {
         let found = match self.token {
-            Token::Eof => "the text ends here".to_owned(),
-            Token::Error => "this is no token of HLO text".to_owned(),
+            Token::Eof => TEXT_ENDS.to_owned(),
+            Token::Error => return self.no_token(what),
             _ => format!("found `{}`", crate::diagnostic::shorten(self.text())),
         };
         Diagnostic::new(Code::UnexpectedToken, self.span(), format!("expected {what}")).label(found).boxed()
+    }
+
+    /// An error at what is no token.
+    fn no_token(&self, what: &str) -> Box<Diagnostic> {
+        let fault = foreign::describe(self.source(), self.start);
+        let message = match fault.message {
+            Some(message) => message.to_owned(),
+            None => format!("expected {what}"),
+        };
+        let mut error =
+            Diagnostic::new(Code::UnexpectedToken, self.span(), message).label(fault.label.into_owned());
+        error.help = fault.help.map(str::to_owned);
+        error.boxed()
     }
 
     /// Takes an integer.

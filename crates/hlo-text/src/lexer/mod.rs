@@ -5,6 +5,7 @@
 //! their tables where an error can say more than "syntax error".
 
 mod cursor;
+mod foreign;
 mod number;
 mod strings;
 
@@ -12,7 +13,7 @@ use logos::{FilterResult, Lexer, Logos};
 
 use crate::ir::ElementType;
 
-pub(crate) use cursor::Cursor;
+pub(crate) use cursor::{Cursor, TEXT_ENDS};
 pub(crate) use strings::{escape_into, json_dict_length, looks_like_json, unescape};
 
 /// A token. Values of numbers are in [`Extras`].

@@ -109,7 +109,7 @@ fn parse_alias_kind(cursor: &mut Cursor<'_>, context: &mut ValueContext<'_>) -> 
     // XLA notices at the token after the name.
     let message = format!("`{}` is no kind of alias", shorten(name));
     Err(Diagnostic::new(Code::BadAlias, cursor.span(), message)
-        .also(span, "this name")
+        .focus(span, "")
         .help("the kinds are `may-alias` and `must-alias`")
         .boxed())
 }

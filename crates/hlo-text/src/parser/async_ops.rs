@@ -44,7 +44,7 @@ impl Builder<'_> {
         let (parameters, result) = self.async_start_form(frame)?;
         if wrapped.operand_format() != OperandFormat::Operands {
             let message = format!("`{wrapped}` has no operands, so it cannot be asynchronous");
-            return self.error(Code::BadAsync, frame.after, message);
+            return self.error_in(Code::BadAsync, frame, message);
         }
         let scope = self.reserve_computation();
         let name = self.intern_name("async_wrapped");
@@ -137,7 +137,7 @@ impl Builder<'_> {
             frame.after_operands.unwrap_or(frame.after),
             "the shape of an asynchronous start is `((operand shapes...), result shape, ...)`",
         )
-        .also(frame.opcode_at, "for this start")
+        .focus(frame.opcode_at, "")
         .boxed())
     }
 
@@ -161,13 +161,14 @@ impl Builder<'_> {
         let Some(operand) = operand.filter(|&id| only && is_open(id)) else {
             let message =
                 format!("the operand of `{}` is an asynchronous start or update", frame.word.opcode);
-            return self.error(Code::BadAsync, frame.after, message);
+            return self.error_in(Code::BadAsync, frame, message);
         };
         if frame.word.opcode == Opcode::AsyncUpdate
             && frame.shape != Some(self.module.instruction(operand).shape)
         {
             let message = "an update has the shape of its operand";
             let error = Diagnostic::new(Code::BadAsync, frame.after_operands.unwrap_or(frame.after), message)
+                .focus(frame.opcode_at, "")
                 .also(self.spans[operand.index()], "the operand");
             // Newer versions let it differ, since updates can bring operands.
             if self.strict() || self.update_form(frame).is_none() {
@@ -201,7 +202,7 @@ impl Builder<'_> {
                 frame.after,
                 "`calls` is not the computation of the start",
             )
-            .also(self.key_span(frame, AttrKey::Calls), "given here")
+            .focus(self.key_span(frame, AttrKey::Calls), "")
             .also(self.spans[start.index()], "the start")
             .boxed());
         }
@@ -213,7 +214,7 @@ impl Builder<'_> {
                     frame.after,
                     "`async_execution_thread` is not that of the start",
                 )
-                .also(self.key_span(frame, AttrKey::AsyncExecutionThread), "given here")
+                .focus(self.key_span(frame, AttrKey::AsyncExecutionThread), "")
                 .also(self.spans[start.index()], "the start")
                 .boxed());
             }
@@ -224,6 +225,7 @@ impl Builder<'_> {
             if actual.is_some_and(|actual| actual != wrapped) {
                 let message = format!("`{wrapped}` is not what the start wraps");
                 return Err(Diagnostic::new(Code::BadAsync, frame.after, message)
+                    .focus(frame.opcode_at, "")
                     .also(self.spans[start.index()], "the start")
                     .boxed());
             }

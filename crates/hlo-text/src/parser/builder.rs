@@ -160,6 +160,8 @@ pub(super) enum Cached {
 pub(crate) struct Builder<'s> {
     pub(super) source: &'s str,
     pub(super) dialect: Dialect,
+    /// Whether shapes that XLA wants written may be left out.
+    pub(super) infer_shapes: bool,
     pub(super) nesting: super::Nesting,
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
@@ -226,6 +228,7 @@ impl<'s> Builder<'s> {
         Self {
             source,
             dialect,
+            infer_shapes: false,
             nesting: super::Nesting::SHALLOW,
             module,
             warnings: Vec::new(),
@@ -347,9 +350,7 @@ impl<'s> Builder<'s> {
         if number < 0 {
             // XLA says it one token later.
             let message = "a parameter number must not be negative";
-            return Err(Diagnostic::new(Code::BadParameter, cursor.span(), message)
-                .also(span, "this one")
-                .boxed());
+            return Err(Diagnostic::new(Code::BadParameter, cursor.span(), message).focus(span, "").boxed());
         }
         self.pending_number = (number, span);
         let duplicate = self.scopes.last_mut().and_then(|scope| {
@@ -369,7 +370,7 @@ impl<'s> Builder<'s> {
                 cursor.span(),
                 format!("parameter {number} is defined twice"),
             )
-            .also(span, "the second time here")
+            .focus(span, "")
             .also(first, "the first time here")
             .boxed());
         }
@@ -722,7 +723,7 @@ impl<'s> Builder<'s> {
         frame.word = word;
         frame.opcode_at = Span { start: at, end: paren_at };
         frame.paren_at = Span { start: paren_at, end: paren_at + 1 };
-        if shape.is_none() && !may_omit_shape(word.opcode) {
+        if shape.is_none() && !self.infer_shapes && !may_omit_shape(word.opcode) {
             let error = Diagnostic::new(
                 Code::MissingShape,
                 frame.paren_at,
@@ -1070,8 +1071,24 @@ impl<'s> Builder<'s> {
         !self.scopes.is_empty()
     }
 
-    /// Gives up the open computation.
-    pub(crate) fn abandon_computation(&mut self) {
+    /// Whether the innermost open computation is an inline one.
+    pub(crate) fn in_inline(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| scope.inline)
+    }
+
+    /// The outermost open computation.
+    pub(super) fn enclosing(&self) -> Option<super::hints::Enclosing<'_>> {
+        let scope = self.scopes.first().filter(|scope| !scope.inline)?;
+        Some(super::hints::Enclosing {
+            name: self.module.strings.name(scope.name),
+            name_span: scope.name_span,
+        })
+    }
+
+    /// Closes the open computation, whose `}` is missing, at byte `at`. What is missing in it has been reported.
+    pub(crate) fn close_unfinished(&mut self, at: usize) {
+        self.close_computation(at as u32);
+        self.error = None;
         self.scopes.clear();
         self.frames.clear();
     }

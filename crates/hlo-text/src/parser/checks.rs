@@ -5,7 +5,9 @@
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{AttrKey, AttrValue, ElementClass, ElementType, Opcode, Shape, ShapeId, Value, words};
-use crate::shape_inference::{InferRequest, MAX_TUPLE_NODES, infer_shape};
+use crate::shape_inference::{
+    InferRequest, MAX_TUPLE_NODES, ShapeErrorKind, infer_shape, infer_shape_extended,
+};
 
 use super::builder::{Builder, Frame};
 use super::{MAX_NESTING_DEPTH, ParseResult};
@@ -13,6 +15,16 @@ use super::{MAX_NESTING_DEPTH, ParseResult};
 impl Builder<'_> {
     pub(super) fn error<T>(&self, code: Code, span: Span, message: impl Into<String>) -> ParseResult<T> {
         Err(Diagnostic::new(code, span, message).boxed())
+    }
+
+    /// An error in the instruction `frame`, all of which XLA's parser has read before it stops.
+    pub(super) fn error_in<T>(
+        &self,
+        code: Code,
+        frame: &Frame,
+        message: impl Into<String>,
+    ) -> ParseResult<T> {
+        Err(Diagnostic::new(code, frame.after, message).focus(frame.opcode_at, "").boxed())
     }
 
     /// Checks the complete instruction `frame` and gives its result shape.
@@ -49,10 +61,18 @@ impl Builder<'_> {
             self.pending(frame).iter().map(|pending| pending.attr).collect();
         let request =
             InferRequest { opcode: frame.word.opcode, operands: &operands, attributes: &attributes };
-        infer_shape(&request, &mut self.module).map_err(|error| {
+        let mut result = infer_shape(&request, &mut self.module);
+        if self.infer_shapes && matches!(&result, Err(error) if error.kind == ShapeErrorKind::NotInferable) {
+            result = infer_shape_extended(&request, None, &mut self.module);
+        }
+        result.map_err(|error| {
             let message = format!("no result shape can be inferred: {}", error.message);
-            Diagnostic::new(Code::ShapeInference, frame.after, message)
-                .also(frame.opcode_at, "for this opcode")
+            let code = match error.kind {
+                ShapeErrorKind::NotInferable if self.infer_shapes => Code::MissingShape,
+                ShapeErrorKind::NotInferable | ShapeErrorKind::Invalid => Code::ShapeInference,
+            };
+            Diagnostic::new(code, frame.after, message)
+                .focus(frame.opcode_at, "")
                 .help("fix the operands, or write the result shape before the opcode")
                 .boxed()
         })
@@ -82,7 +102,7 @@ impl Builder<'_> {
                 let Some(&data) = from.and_then(|elements| elements.first()) else {
                     let message =
                         format!("the result of `{}` is a tuple that is not empty", frame.word.opcode);
-                    return self.error(Code::ShapeForm, frame.after, message);
+                    return self.error_in(Code::ShapeForm, frame, message);
                 };
                 let token = self.module.shapes.intern(Shape::Token);
                 if frame.word.opcode == Opcode::Recv {
@@ -150,7 +170,7 @@ impl Builder<'_> {
                     "`{opcode}` takes as many initial values as inputs, but {operands} operands are given"
                 );
                 Err(Diagnostic::new(Code::OperandCount, frame.after, message)
-                    .also(frame.opcode_at, "an even number of operands")
+                    .focus(frame.opcode_at, "an even number of operands")
                     .boxed())
             }
             Opcode::Scatter if operands % 2 != 1 => {
@@ -158,7 +178,7 @@ impl Builder<'_> {
                     "`scatter` takes inputs, indices and as many updates as inputs, but {operands} operands are given"
                 );
                 Err(Diagnostic::new(Code::OperandCount, frame.after, message)
-                    .also(frame.opcode_at, "an odd number of operands")
+                    .focus(frame.opcode_at, "an odd number of operands")
                     .boxed())
             }
             Opcode::Scan => self.check_scan(frame, operands),
@@ -242,7 +262,8 @@ impl Builder<'_> {
         let element_type = match first {
             Some(Shape::Array(array)) if array.rank() == 0 => array.element_type,
             Some(_) => {
-                return self.error(Code::ShapeForm, at, "the first operand of `conditional` is a scalar");
+                let message = "the first operand of `conditional` is a scalar";
+                return Err(Diagnostic::new(Code::ShapeForm, at, message).focus(frame.opcode_at, "").boxed());
             }
             None => return self.error(Code::OperandCount, frame.paren_at, "`conditional` needs operands"),
         };
@@ -251,7 +272,7 @@ impl Builder<'_> {
             ElementType::S32 => &[AttrKey::BranchComputations],
             _ => {
                 let message = "the first operand of `conditional` is `pred[]` or `s32[]`";
-                return self.error(Code::ShapeForm, at, message);
+                return Err(Diagnostic::new(Code::ShapeForm, at, message).focus(frame.opcode_at, "").boxed());
             }
         };
         let missing =
@@ -259,6 +280,7 @@ impl Builder<'_> {
         if let Some(name) = missing {
             let message = format!("`conditional` needs the attribute `{name}`");
             return Err(Diagnostic::new(Code::MissingAttribute, at, message)
+                .focus(frame.opcode_at, "")
                 .help(format!("add `, {name}=...`"))
                 .boxed());
         }
@@ -284,11 +306,11 @@ impl Builder<'_> {
             && let Value::IntLists(lists) = self.module.value(value)
             && lists.iter().any(|list| list.len() != 2)
         {
-            return self.error(
-                Code::BadAttributeValue,
-                frame.after,
-                "`source_target_pairs` is a list of pairs",
-            );
+            let key = self.key_span(frame, AttrKey::SourceTargetPairs);
+            let message = "`source_target_pairs` is a list of pairs";
+            return Err(Diagnostic::new(Code::BadAttributeValue, frame.after, message)
+                .focus(key, "")
+                .boxed());
         }
         let slices = match self.given(frame, AttrKey::PermuteSliceSizes) {
             Some(AttrValue::Value(value)) => !self.module.value(value).is_empty(),
@@ -299,7 +321,7 @@ impl Builder<'_> {
                 "`{}` with `slice_sizes` has 4 operands, but {operands} are given",
                 frame.word.opcode
             );
-            return self.error(Code::OperandCount, frame.after, message);
+            return self.error_in(Code::OperandCount, frame, message);
         }
         Ok(())
     }
@@ -356,7 +378,7 @@ impl Builder<'_> {
     fn check_dynamic_index(&self, frame: &Frame, operands: usize, data: usize) -> ParseResult<()> {
         if operands < data {
             let message = format!("`{}` takes at least {data} operands", frame.word.opcode);
-            return self.error(Code::OperandCount, frame.after, message);
+            return self.error_in(Code::OperandCount, frame, message);
         }
         let rank_of = |index| {
             let shape = self.operand_shape(frame, index)?;
@@ -370,7 +392,7 @@ impl Builder<'_> {
                 frame.word.opcode,
                 if data == 1 { "" } else { "s" },
             );
-            return self.error(Code::OperandCount, frame.after, message);
+            return self.error_in(Code::OperandCount, frame, message);
         }
         Ok(())
     }
@@ -380,12 +402,15 @@ impl Builder<'_> {
             && dimensions.len() != 1
         {
             let message = format!("`scan` has exactly one dimension, but {} are given", dimensions.len());
-            return self.error(Code::BadAttributeValue, frame.after, message);
+            let key = self.key_span(frame, AttrKey::Dimensions);
+            return Err(Diagnostic::new(Code::BadAttributeValue, frame.after, message)
+                .focus(key, "")
+                .boxed());
         }
         let carries = self.given_int(frame, AttrKey::NumCarries).unwrap_or(0);
         if i64::try_from(operands).is_ok_and(|operands| operands < carries) || carries < 0 {
             let message = format!("`scan` has {carries} carries, but {operands} operands");
-            return self.error(Code::OperandCount, frame.after, message);
+            return self.error_in(Code::OperandCount, frame, message);
         }
         let called = self.given_computation(frame, AttrKey::ToApply);
         let called = called.and_then(|id| self.module.computations[id.index()].as_ref());
@@ -396,7 +421,7 @@ impl Builder<'_> {
                 "`scan` has {operands} operands, but its computation has {} parameters",
                 computation.parameters.len()
             );
-            return self.error(Code::OperandCount, frame.after, message);
+            return self.error_in(Code::OperandCount, frame, message);
         }
         Ok(())
     }
@@ -503,7 +528,9 @@ impl Builder<'_> {
             {
                 let message =
                     format!("the parameter has {leaves} leaves, but {} flags are given", flags.len());
-                return self.error(Code::BadAttributeValue, frame.after, message);
+                return Err(Diagnostic::new(Code::BadAttributeValue, frame.after, message)
+                    .focus(span, "")
+                    .boxed());
             }
         }
         if let Some(AttrValue::Value(value)) = self.given(frame, AttrKey::Sharding)

@@ -263,7 +263,7 @@ fn take_name_then(cursor: &mut Cursor<'_>, what: &str, names: &[&str]) -> ParseR
         if error.code == Code::UnknownAttribute {
             ahead.bump();
             let name = std::mem::replace(&mut error.primary.span, ahead.span());
-            *error = error.also(name, "this name");
+            *error = error.focus(name, "");
         }
         error
     })

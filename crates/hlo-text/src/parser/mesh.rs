@@ -59,8 +59,8 @@ impl MeshReader {
             && dialect == Dialect::Strict
         {
             let fault = std::mem::replace(&mut error.primary.span, span);
-            let text = std::mem::replace(&mut error.primary.text, "XLA complains here already".to_owned());
-            *error = error.also(fault, if text.is_empty() { "here".to_owned() } else { text });
+            let text = std::mem::take(&mut error.primary.text);
+            *error = error.focus(fault, text);
         }
         Err(error)
     }

@@ -12,6 +12,7 @@ mod domain;
 mod finish;
 mod fragment;
 pub(crate) mod header;
+mod hints;
 mod instruction;
 mod list;
 pub(crate) mod literal;
@@ -35,7 +36,7 @@ mod word;
 
 use crate::diagnostic::{Code, Diagnostic, Rejected, Span, decode, mistaken};
 use crate::ir::Module;
-use crate::lexer::{Cursor, Keyword, Token};
+use crate::lexer::{Cursor, Keyword, TEXT_ENDS, Token};
 
 pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
@@ -82,6 +83,9 @@ impl Nesting {
 /// The stack for texts that are nested deeper than [`Nesting::SHALLOW`].
 const DEEP_STACK_BYTES: usize = 256 << 20;
 
+/// What editors of some systems write before a text; lenient reading passes over it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The largest text that is read, in bytes: places in it must fit in 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize - 1;
 
@@ -95,11 +99,14 @@ pub struct ParseOptions {
     pub dialect: Dialect,
     /// After this many errors reading stops.
     pub max_errors: usize,
+    /// Result shapes may be left out of every instruction where operands and attributes determine them, also where
+    /// XLA wants them written.
+    pub infer_shapes: bool,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { dialect: Dialect::default(), max_errors: DEFAULT_MAX_ERRORS }
+        Self { dialect: Dialect::default(), max_errors: DEFAULT_MAX_ERRORS, infer_shapes: false }
     }
 }
 
@@ -183,7 +190,12 @@ fn parse_deep(
 fn parse_within(text: &str, options: &ParseOptions, nesting: Nesting) -> Result<Parsed, Vec<Diagnostic>> {
     let mut builder = Builder::new(text, options.dialect);
     builder.nesting = nesting;
-    let cursor = Cursor::new(text);
+    builder.infer_shapes = options.infer_shapes;
+    let begin = match options.dialect {
+        Dialect::Strict => 0,
+        Dialect::Lenient => text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len(),
+    };
+    let cursor = Cursor::at(text, begin);
     let entry = match cursor.token() {
         Token::Keyword(Keyword::HloModule | Keyword::Entry) => Entry::Module,
         _ if cursor.peek() == Token::LBrace => Entry::Module,
@@ -191,8 +203,8 @@ fn parse_within(text: &str, options: &ParseOptions, nesting: Nesting) -> Result<
         _ => Entry::Instruction,
     };
     match entry {
-        Entry::Instruction => parse_single_instruction(text, builder),
-        _ => recovery::parse_with_recovery(text, builder, options.max_errors),
+        Entry::Instruction => parse_single_instruction(text, begin, builder),
+        _ => recovery::parse_with_recovery(text, begin, builder, options.max_errors),
     }
 }
 
@@ -259,7 +271,7 @@ fn translate(
             (Span { start, end }, format!("found `{}`", crate::diagnostic::shorten(text)))
         }
         ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } | ParseError::User { .. } => {
-            (cursor.span(), "the text ends here".to_owned())
+            (cursor.span(), TEXT_ENDS.to_owned())
         }
     };
     let message = format!("expected {}", source.expectation_before());
@@ -270,16 +282,20 @@ fn translate(
     }
 }
 
-fn parse_single_instruction<'s>(text: &'s str, mut builder: Builder<'s>) -> Result<Parsed, Vec<Diagnostic>> {
+fn parse_single_instruction<'s>(
+    text: &'s str,
+    begin: usize,
+    mut builder: Builder<'s>,
+) -> Result<Parsed, Vec<Diagnostic>> {
     builder.open_single_instruction();
     let shared = SharedBuilder::new(builder);
-    let result = run(&shared, text, 0, Entry::Instruction);
+    let result = run(&shared, text, begin, Entry::Instruction);
     let mut builder = shared.into_inner();
     let result = result.and_then(|()| {
         builder.close_single_instruction(text.len());
         builder.take_error().map_or(Ok(()), Err)
     });
-    result.map_err(|error| vec![*error]).and_then(|()| builder.finish())?;
+    result.map_err(|error| vec![*hints::explain(error, text, None)]).and_then(|()| builder.finish())?;
     Ok(builder.into_parsed())
 }
 
@@ -294,7 +310,7 @@ fn parse_nested_module(text: &str, dialect: Dialect, depth: usize) -> ParseResul
     }
     let mut builder = Builder::new(text, dialect);
     builder.depth = depth;
-    match recovery::parse_with_recovery(text, builder, 1) {
+    match recovery::parse_with_recovery(text, 0, builder, 1) {
         Ok(parsed) => Ok(parsed.module),
         Err(errors) => Err(errors.into_iter().next().map(Diagnostic::boxed).unwrap_or_else(|| {
             Diagnostic::new(Code::UnexpectedToken, Span::default(), "the module is malformed").boxed()

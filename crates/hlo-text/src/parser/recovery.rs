@@ -15,24 +15,27 @@ enum Line {
     Instruction,
     /// `}` at its start.
     Close,
-    /// `[ENTRY] %name ... {` at its start.
+    /// `%name ... {` at its start, or `ENTRY %name ... {`.
     Computation,
     Other,
 }
 
-/// Parses modules, collecting up to `max_errors` faults.
+/// Parses modules from byte `begin` of `text`, collecting up to `max_errors` faults.
 pub(super) fn parse_with_recovery<'s>(
     text: &'s str,
+    begin: usize,
     builder: Builder<'s>,
     max_errors: usize,
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let shared = SharedBuilder::new(builder);
     let mut errors: Vec<Diagnostic> = Vec::new();
-    let mut next = Some((0, Entry::Module));
+    let mut next = Some((begin, Entry::Module));
     while let Some((offset, entry)) = next.take() {
         let Err(error) = run(&shared, text, offset, entry) else { break };
         let at = (error.primary.span.start as usize).max(offset);
+        let is_complete = error.focus.is_some() && !shared.borrow().in_inline();
         if !is_consequence(&error, text, &shared.borrow()) {
+            let error = super::hints::explain(error, text, shared.borrow().enclosing().as_ref());
             errors.push(*error);
         }
         if errors.len() >= max_errors {
@@ -40,7 +43,7 @@ pub(super) fn parse_with_recovery<'s>(
         }
         let mut builder = shared.borrow_mut();
         builder.recover();
-        next = resume(text, at, &mut builder);
+        next = resume(text, offset, at, is_complete, &mut builder);
     }
     let mut builder = shared.into_inner();
     if errors.is_empty() {
@@ -61,9 +64,25 @@ fn is_consequence(error: &Diagnostic, text: &str, builder: &Builder<'_>) -> bool
             .is_some_and(|name| builder.is_poisoned(name.trim_start_matches('%')))
 }
 
-/// Where to go on after a fault at `at`, `None` if there is nothing more.
-fn resume(text: &str, at: usize, builder: &mut Builder<'_>) -> Option<(usize, Entry)> {
-    let mut start = at + memchr::memchr(b'\n', text.as_bytes().get(at..)?)? + 1;
+/// Where to go on after a fault at `at` in what was read from `offset`, `None` if there is nothing more. If the faulty
+/// instruction `is_complete`, `at` is the token after it.
+fn resume(
+    text: &str,
+    offset: usize,
+    at: usize,
+    is_complete: bool,
+    builder: &mut Builder<'_>,
+) -> Option<(usize, Entry)> {
+    let line_start = memchr::memrchr(b'\n', text.as_bytes().get(..at)?).map_or(0, |before| before + 1);
+    let line = text.get(line_start..)?.lines().next().unwrap_or_default();
+    // The line of the fault itself is read again if the fault is that something is missing before it.
+    let again = line_start > offset
+        && (is_complete && text.get(line_start..at)?.trim().is_empty()
+            || builder.in_computation() && opens_computation(line));
+    let mut start = match again {
+        true => line_start,
+        false => at + memchr::memchr(b'\n', text.as_bytes().get(at..)?)? + 1,
+    };
     loop {
         let rest = text.get(start..)?;
         let length = memchr::memchr(b'\n', rest.as_bytes());
@@ -72,7 +91,7 @@ fn resume(text: &str, at: usize, builder: &mut Builder<'_>) -> Option<(usize, En
             (Line::Instruction | Line::Close, true) => return Some((start, Entry::RestOfBody)),
             (Line::Computation, in_computation) => {
                 if in_computation {
-                    builder.abandon_computation();
+                    builder.close_unfinished(start);
                 }
                 return Some((start, Entry::Computations));
             }
@@ -80,6 +99,11 @@ fn resume(text: &str, at: usize, builder: &mut Builder<'_>) -> Option<(usize, En
         }
         start += length? + 1;
     }
+}
+
+/// Whether `line` looks like the first one of a computation.
+pub(super) fn opens_computation(line: &str) -> bool {
+    classify(line) == Line::Computation
 }
 
 fn classify(line: &str) -> Line {
@@ -93,7 +117,7 @@ fn classify(line: &str) -> Line {
     if name > 0 && head[name..].trim_start().starts_with("= ") {
         return Line::Instruction;
     }
-    let is_head =
-        line.len() == trimmed.len() && trimmed.trim_end().ends_with('{') && !trimmed.starts_with("//");
+    let is_head = trimmed.trim_end().ends_with('{')
+        && (line.len() == trimmed.len() && !trimmed.starts_with("//") || trimmed.starts_with("ENTRY "));
     if is_head { Line::Computation } else { Line::Other }
 }

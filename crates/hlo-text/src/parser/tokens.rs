@@ -187,11 +187,41 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn unexpected(&self) -> Item {
-        let mut error = self.cursor.unexpected(self.expectation());
+        let mut error = match self.attribute_out_of_place() {
+            Some(error) => error,
+            None => self.cursor.unexpected(self.expectation()),
+        };
         if let Some(span) = self.operand_span(error.primary.span) {
             error = (*error).at(span).boxed();
         }
         self.fail(error)
+    }
+
+    /// What is missing before a word with `=`, if the current token is one: `, ` before an attribute, or a blank
+    /// between the name of an instruction and `=`.
+    fn attribute_out_of_place(&self) -> Option<Box<Diagnostic>> {
+        if self.cursor.token() != Token::AttrName || !matches!(self.place, Place::Body | Place::TopLevel) {
+            return None;
+        }
+        let word = crate::diagnostic::shorten(self.cursor.word());
+        let mut ahead = self.cursor.clone();
+        ahead.bump();
+        let defines = self.place == Place::Body && at_shape(&ahead);
+        let follows = match self.place {
+            Place::Body => matches!(self.previous, Tok::RParen | Tok::Attribute | Tok::Name(_) | Tok::RBrace),
+            _ => self.in_header && matches!(self.previous, Tok::Name(_) | Tok::Attribute),
+        };
+        let (message, help) = match (defines, follows) {
+            (true, _) => (
+                format!("there must be a blank between the name `{word}` and `=`"),
+                format!("write `{word} = ...`"),
+            ),
+            (_, true) => {
+                (format!("a `,` is missing before the attribute `{word}`"), format!("write `, {word}=...`"))
+            }
+            (false, false) => return None,
+        };
+        Some(Diagnostic::new(Code::UnexpectedToken, self.cursor.span(), message).help(help).boxed())
     }
 
     /// An operand that goes on unexpectedly is faulty as a whole: from its start to the end of `unexpected`.
@@ -270,6 +300,11 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn unknown_opcode(&self, word: &str) -> Item {
+        if self.cursor.peek() == Token::LSquare && !matches!(self.previous, Tok::Shape(_)) {
+            let message = format!("there is no element type `{}`", crate::diagnostic::shorten(word));
+            let error = Diagnostic::new(Code::BadShape, self.cursor.span(), message);
+            return self.fail(super::hints::with_element_type(error, word).boxed());
+        }
         let message = format!("unknown opcode `{}`", crate::diagnostic::shorten(word));
         let mut error = Diagnostic::new(Code::UnknownOpcode, self.cursor.span(), message);
         let names = Opcode::ALL.iter().map(|opcode| opcode.name());
@@ -597,13 +632,14 @@ fn is_word(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// What a text begins with.
+const START: &str = "`HloModule` and a name, `ENTRY`, or a computation";
+
 /// What could come in `place` after `previous`, in the user's words.
 fn expectation(place: Place, previous: Tok) -> &'static str {
     match place {
         Place::TopLevel => match previous {
-            Tok::StartModule | Tok::StartInstruction | Tok::StartBody | Tok::StartComputations => {
-                "`HloModule` and a name, `ENTRY`, or a computation"
-            }
+            Tok::StartModule | Tok::StartInstruction | Tok::StartBody | Tok::StartComputations => START,
             Tok::HloModule => "the name of the module",
             Tok::Entry => "the name of the computation",
             _ => "a computation: `ENTRY` or a name, perhaps a signature, and `{`",
@@ -612,6 +648,7 @@ fn expectation(place: Place, previous: Tok) -> &'static str {
         Place::Body => match previous {
             Tok::Root => "the name of an instruction",
             Tok::LBrace => "an instruction: `name = shape opcode(...)`",
+            Tok::StartInstruction => START,
             _ => "an attribute, an instruction (`name = shape opcode(...)`), or `}`",
         },
         Place::RightHandSide => match previous {
