@@ -10,7 +10,7 @@ command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz
 export RUSTC_BOOTSTRAP=1
 cargo fuzz build --sanitizer none
 
-for target in parse fixed_point filecheck; do
+for target in parse fixed_point verify filecheck; do
   corpus=fuzz/corpus/$target
   mkdir -p "$corpus"
   find lit-tests -name '*.hlo' -size -64k -exec cp -n {} "$corpus"/ \;

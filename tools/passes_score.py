@@ -31,6 +31,13 @@ OPTIONS = {
 }
 
 
+# Examples of several passes, by key and case.
+CHAINS = {
+    ("aws_neuron_dynamic_slice_reshape_canonicalizer", "chain-to-multiple-groups"):
+        "aws_neuron_constant_slice_convert_canonicalizer,aws_neuron_dynamic_slice_reshape_canonicalizer",
+}
+
+
 def write_npy(path, dimensions, values):
     """Write an array of f32 as numpy does."""
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {dimensions!r}, }}"
@@ -79,7 +86,7 @@ def main():
             if key not in implemented or (args.key and key not in args.key):
                 continue
             options = OPTIONS.get((key, case), OPTIONS.get(key, ""))
-            passes = f"{key}{{{options}}}" if options else key
+            passes = f"{key}{{{options}}}" if options else CHAINS.get((key, case), key)
             out = os.path.join(work, name)
             command = [args.opt, os.path.join(os.path.abspath(examples), name), f"--passes={passes}", "-o", out]
             done = subprocess.run(command, capture_output=True, text=True, cwd=work)

@@ -90,6 +90,20 @@ fn explain_pass(info: &PassInfo, out: &mut dyn Write) -> io::Result<()> {
     for option in info.options {
         writeln!(out, "  option      {}: {} ({})", option.name, option.doc, option.kind.describe())?;
     }
+    let documentation = info.documentation().unwrap_or_default();
+    // The first paragraph repeats the line above.
+    let Some((_, rest)) = documentation.split_once("\n\n") else { return Ok(()) };
+    writeln!(out)?;
+    let mut is_example = false;
+    for line in rest.lines() {
+        if line.starts_with("```") {
+            is_example = !is_example;
+        } else if is_example {
+            writeln!(out, "{}", format!("    {line}").trim_end())?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
     Ok(())
 }
 

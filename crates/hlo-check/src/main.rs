@@ -2,10 +2,6 @@
 
 use std::process::ExitCode;
 
-/// Tests and passes make many small things on many threads.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     hlo_check::cli::main(std::env::args_os())
 }

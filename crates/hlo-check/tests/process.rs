@@ -158,6 +158,23 @@ fn a_reader_that_goes_away_is_no_fault() {
     assert_eq!((done.status.code(), text(&done.stderr)), (Some(0), String::new()));
 }
 
+#[test]
+fn hlo_opt_ends_quietly_when_nobody_reads_on() {
+    // More than a pipe holds.
+    let body: String = (1..20_000).map(|n| format!("  a{n} = f32[2] negate(a{})\n", n - 1)).collect();
+    let module = format!("HloModule m\nENTRY e {{\n  a0 = f32[2] parameter(0)\n{body}}}\n");
+    let suite = Suite::new("", &[("m.hlo", &module)]);
+    for options in
+        [&["--passes=dce"][..], &["--passes=stub", "--print-ir-after-all"], &["--list-passes=json"]]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hlo-opt"));
+        command.arg(suite.path("m.hlo")).args(options).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().expect("it is ours").code(), Some(0), "{options:?}");
+    }
+}
+
 /// The tests a run reports, of those a to i.
 fn reported(out: &str) -> Vec<char> {
     ('a'..='i').filter(|name| out.contains(&format!(": s :: {name}.hlo ("))).collect()

@@ -39,36 +39,77 @@ pub struct OptionInfo {
 }
 
 /// An option that the original tool takes for all passes at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GlobalOption {
     /// How it is spelt on the command line.
     pub name: &'static str,
     /// The option of the passes that it sets.
     pub option: &'static str,
-    /// Whether the name alone means `true`.
-    pub is_flag: bool,
+    /// The passes it is for; empty for all that have the option.
+    pub passes: &'static [&'static str],
+    /// What it takes.
+    pub takes: GlobalTakes,
 }
 
-const fn global(name: &'static str, option: &'static str, is_flag: bool) -> GlobalOption {
-    GlobalOption { name, option, is_flag }
+/// What a [`GlobalOption`] takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlobalTakes {
+    /// A value, which is that of the passes' option.
+    Value,
+    /// `true` (what the name alone means) or `false`.
+    Flag,
+    /// The same; `true` stands for this value, and `false` leaves the passes' option alone.
+    Choice(&'static str),
+}
+
+const fn global(name: &'static str, takes: GlobalTakes) -> GlobalOption {
+    GlobalOption { name, option: name, passes: &[], takes }
 }
 
 /// The options of the original tool's one block, and which option of the passes each sets.
 pub const GLOBAL_OPTIONS: &[GlobalOption] = &[
-    global("collective-combine-threshold-in-bytes", "collective-combine-threshold-in-bytes", false),
-    global("collective-combine-threshold-count", "collective-combine-threshold-count", false),
-    global("collective-combine-by-dim", "collective-combine-by-dim", true),
-    global("neuron-fsdp", "neuron-fsdp", true),
-    global("coalesce-fsdp", "neuron-fsdp", true),
-    global("run-collective-matmul", "run-collective-matmul", true),
-    global("enable-partition-gather", "enable-partition-gather", true),
-    global("override_core_count", "override_core_count", false),
-    global("while-loop-unroll-factor", "while-loop-unroll-factor", false),
-    global("native-kernel-cast-type", "native-kernel-cast-type", false),
-    global("dynamic-dma-sbuf-bytes", "dynamic-dma-sbuf-bytes", false),
-    global("enable-native-kernel-attention", "enable-native-kernel-attention", true),
-    global("enable-native-kernel-attention-bf16", "enable-native-kernel-attention-bf16", true),
+    global("collective-combine-threshold-in-bytes", GlobalTakes::Value),
+    global("collective-combine-threshold-count", GlobalTakes::Value),
+    global("collective-combine-by-dim", GlobalTakes::Flag),
+    global("neuron-fsdp", GlobalTakes::Flag),
+    GlobalOption { option: "neuron-fsdp", ..global("coalesce-fsdp", GlobalTakes::Flag) },
+    global("run-collective-matmul", GlobalTakes::Flag),
+    GlobalOption {
+        option: "mode",
+        passes: &["partition-embeding-ops"],
+        ..global("enable-partition-gather", GlobalTakes::Choice("param"))
+    },
+    global("override_core_count", GlobalTakes::Value),
+    global("while-loop-unroll-factor", GlobalTakes::Value),
+    global("native-kernel-cast-type", GlobalTakes::Value),
+    global("dynamic-dma-sbuf-bytes", GlobalTakes::Value),
+    global("enable-native-kernel-attention", GlobalTakes::Flag),
+    global("enable-native-kernel-attention-bf16", GlobalTakes::Flag),
 ];
+
+impl GlobalOption {
+    /// The text that the passes' option gets; `None`: it is left alone.
+    ///
+    /// # Errors
+    /// What it takes instead of `given`.
+    pub fn value(&self, given: Option<&str>) -> Result<Option<String>, &'static str> {
+        match (self.takes, given) {
+            (GlobalTakes::Value, Some(value)) => Ok(Some(value.to_owned())),
+            (GlobalTakes::Value, None) => Err("takes a value"),
+            (GlobalTakes::Flag, None) => Ok(Some("true".to_owned())),
+            (GlobalTakes::Flag, Some(value @ ("true" | "false"))) => Ok(Some(value.to_owned())),
+            (GlobalTakes::Choice(value), None | Some("true")) => Ok(Some(value.to_owned())),
+            (GlobalTakes::Choice(_), Some("false")) => Ok(None),
+            (GlobalTakes::Flag | GlobalTakes::Choice(_), Some(_)) => Err("takes `true` or `false`"),
+        }
+    }
+
+    /// Whether it is for the pass `key`, which has the options `declared`.
+    pub fn is_for(&self, key: &str, declared: &[OptionInfo]) -> bool {
+        (self.passes.is_empty() || self.passes.contains(&key))
+            && declared.iter().any(|info| info.name == self.option)
+    }
+}
 
 /// The option for all passes that is spelt `name`; `-` and `_` are the same.
 pub fn global_option(name: &str) -> Option<&'static GlobalOption> {

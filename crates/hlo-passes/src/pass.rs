@@ -313,6 +313,12 @@ impl<E: OpExpander> Pass for Expander<E> {
     }
 }
 
+/// Whether the computation is part of an instruction: of a fusion, or of an asynchronous start, which has to be one
+/// instruction.
+fn is_body(edit: &Editor<'_>, id: ComputationId) -> bool {
+    edit.is_fusion_computation(id) || edit.is_async_computation(id)
+}
+
 /// What [`Expander`] does, for expanders that keep something from one expansion to the next.
 pub(crate) fn expand_matches(
     edit: &mut Editor<'_>,
@@ -325,7 +331,7 @@ pub(crate) fn expand_matches(
     ) -> PassResult<Option<InstructionId>>,
 ) -> PassResult<()> {
     let computations: Vec<ComputationId> =
-        edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
+        edit.computations().iter().copied().filter(|&id| !is_body(edit, id)).collect();
     let mut found = Vec::new();
     in_post_order_of_all(edit, &computations, |instruction| {
         context.current = Some(instruction);

@@ -7,7 +7,7 @@ use hlo_text::diagnostic::did_you_mean;
 
 use crate::edit::{EditCounts, Editor};
 use crate::hash::ExactHasher;
-use crate::options::{OptionValues, PassRequest};
+use crate::options::{GlobalOption, OptionValues, PassRequest};
 use crate::pass::{Pass, PassContext, PassError, PassResult};
 use crate::registry::{self, PassInfo, Status};
 
@@ -20,8 +20,9 @@ pub struct Selection {
     pub skip: Vec<String>,
     /// Nothing runs.
     pub disable_all: bool,
-    /// Options for all passes that have them and aren't given others: name and text.
-    pub options: Vec<(String, String)>,
+    /// Options for all passes that they are for and that aren't given others, with their texts. Of several that set
+    /// the same the last counts.
+    pub options: Vec<(&'static GlobalOption, String)>,
 }
 
 /// The errors of the driver of the original tool: code and text.
@@ -140,16 +141,12 @@ impl Pipeline {
                 continue;
             }
             let mut request = request.clone();
-            let (given, general) = (&request.options, &selection.options);
-            let applies = |option: &&(String, String)| {
-                info.options.iter().any(|declared| declared.name == option.0)
-                    && given.iter().all(|(name, _)| *name != option.0)
-            };
-            let mut added: Vec<(String, String)> = general.iter().filter(applies).cloned().collect();
-            // Of several the last counts.
-            added.reverse();
-            added.dedup_by(|later, earlier| later.0 == earlier.0);
-            request.options.extend(added);
+            for (global, text) in selection.options.iter().rev() {
+                let is_given = request.options.iter().any(|(name, _)| name == global.option);
+                if !is_given && global.is_for(info.key, info.options) {
+                    request.options.push((global.option.to_owned(), text.clone()));
+                }
+            }
             pipeline.add(&request)?;
         }
         Ok(pipeline)

@@ -11,8 +11,8 @@ use crate::registry::PassInfo;
 /// What is wrong with a module after a pass.
 #[derive(Clone, Debug)]
 pub struct BrokenModule {
-    /// Place of the pass in the list.
-    pub index: usize,
+    /// How many passes had run before, over all runs of the pipeline.
+    pub runs: usize,
     /// The pass.
     pub pass: &'static str,
     /// Every rule that is broken.
@@ -26,6 +26,8 @@ pub struct BrokenModule {
 pub struct VerifyingObserver<'o> {
     options: VerifyOptions,
     inner: &'o mut dyn Observer,
+    /// Passes that have run.
+    runs: usize,
     /// What was found, if the pipeline stopped for that.
     pub broken: Option<BrokenModule>,
 }
@@ -33,7 +35,7 @@ pub struct VerifyingObserver<'o> {
 impl<'o> VerifyingObserver<'o> {
     /// Verifies as `options` say.
     pub fn new(options: VerifyOptions, inner: &'o mut dyn Observer) -> Self {
-        Self { options, inner, broken: None }
+        Self { options, inner, runs: 0, broken: None }
     }
 }
 
@@ -44,6 +46,8 @@ impl Observer for VerifyingObserver<'_> {
 
     fn after_pass(&mut self, index: usize, outcome: &PassOutcome, module: &Module) -> PassResult<()> {
         self.inner.after_pass(index, outcome, module)?;
+        let runs = self.runs;
+        self.runs += 1;
         if !outcome.changed {
             return Ok(());
         }
@@ -57,17 +61,7 @@ impl Observer for VerifyingObserver<'_> {
         // What refers to something that is gone can't be printed.
         let printable = first.code != Code::RemovedReference;
         let instruction = first.instruction.filter(|_| printable).map(shown);
-        self.broken = Some(BrokenModule { index, pass: outcome.info.key, violations, instruction });
+        self.broken = Some(BrokenModule { runs, pass: outcome.info.key, violations, instruction });
         Err(error)
-    }
-}
-
-/// Stops a pipeline before a pass: brings back the module that the pass was given.
-#[derive(Clone, Copy, Debug)]
-pub struct StopBefore(pub usize);
-
-impl Observer for StopBefore {
-    fn before_pass(&mut self, index: usize, _info: &'static PassInfo, _module: &Module) -> PassResult<()> {
-        if index < self.0 { Ok(()) } else { Err(PassError::new("stopped")) }
     }
 }

@@ -1,6 +1,6 @@
 //! Pipelines over small modules: selection, fuel, remarks, what counts as a change.
 
-use hlo_passes::options::parse_pass_list;
+use hlo_passes::options::{global_option, parse_pass_list};
 use hlo_passes::pass::{Fuel, PassContext, RemarkKind};
 use hlo_passes::pipeline::{NoObserver, Observer, PassOutcome, Pipeline, PipelineError, Selection};
 use hlo_passes::registry::{self, PassInfo, Status};
@@ -94,24 +94,34 @@ fn a_pipeline_that_has_run_takes_no_more_passes() {
 
 #[test]
 fn options_for_all_passes_go_where_they_are_declared_and_not_given() {
-    let all = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let option = |name: &str| global_option(name).expect("there is one");
     let mut selection =
-        selection("dce,all-reduce-combiner,all-reduce-combiner{collective-combine-threshold-count=2}");
+        selection("dce,partition-embeding-ops,partition-embeding-ops{mode=shard},replace-rng");
     selection.options = vec![
-        all("collective-combine-threshold-count", "5"),
-        all("collective-combine-threshold-count", "7"),
-        all("nobody-has-this", "1"),
+        (option("enable-partition-gather"), "shard".to_owned()),
+        (option("enable_partition_gather"), "param".to_owned()),
+        (option("neuron-fsdp"), "true".to_owned()),
     ];
-    // Whether the pass is implemented doesn't matter here.
-    let list = match Pipeline::new(&selection) {
-        Ok(pipeline) => pipeline.list(0..9),
-        Err(error) => return assert!(error.to_string().contains("not implemented"), "{error}"),
-    };
+    let pipeline = Pipeline::new(&selection).expect("known keys and options");
     assert_eq!(
-        list,
-        "dce,all-reduce-combiner{collective-combine-threshold-count=7},\
-         all-reduce-combiner{collective-combine-threshold-count=2}"
+        pipeline.list(0..9),
+        "dce,partition-embeding-ops{mode=param},partition-embeding-ops{mode=shard},replace-rng"
     );
+
+    let combiner = registry::find("all-reduce-combiner").expect("a key");
+    let reads = |name: &str| option(name).is_for(combiner.key, combiner.options);
+    assert!(reads("collective-combine-threshold-count") && !reads("coalesce-fsdp"));
+    let gatherer = registry::find("all-gather-combiner").expect("a key");
+    assert!(option("coalesce-fsdp").is_for(gatherer.key, gatherer.options));
+
+    let value = |name: &str, given: Option<&str>| option(name).value(given);
+    assert_eq!(value("coalesce-fsdp", None), Ok(Some("true".to_owned())));
+    assert_eq!(value("coalesce-fsdp", Some("maybe")), Err("takes `true` or `false`"));
+    assert_eq!(value("enable-partition-gather", Some("true")), Ok(Some("param".to_owned())));
+    assert_eq!(value("enable-partition-gather", Some("false")), Ok(None));
+    assert_eq!(value("override_core_count", Some("4")), Ok(Some("4".to_owned())));
+    assert_eq!(value("override-core-count", None), Err("takes a value"));
+    assert!(global_option("dce").is_none());
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Times parsing and printing for tools/bench_vs_xla.py: reads lines `ROUNDS PATH`, answers each with a JSON line of
-//! CPU seconds (best of the rounds), the bytes live after a parse (kept text included) and at its peak.
+//! CPU seconds (best of the rounds) for parsing, printing and verifying, the bytes live after a parse (kept text
+//! included), and those the verifier allocates in all.
 
 use std::alloc::System;
 use std::io::{self, BufRead, Write};
 
 use cpu_time::ThreadTime;
-use hlo_text::{ParseOptions, PrintOptions, parse_module};
+use hlo_text::{ParseOptions, PrintOptions, VerifyOptions, parse_module, verify};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -47,9 +48,19 @@ fn main() -> io::Result<()> {
             printed = std::hint::black_box(parsed.module.to_text(&print_options)).len();
             render = render.min(start.elapsed().as_secs_f64());
         }
+        let mut check = f64::INFINITY;
+        let (mut violations, mut verify_bytes) = (0, 0);
+        for _ in 0..rounds {
+            let region = Region::new(ALLOCATOR);
+            let start = ThreadTime::now();
+            violations = std::hint::black_box(verify(&parsed.module, &VerifyOptions::default())).len();
+            check = check.min(start.elapsed().as_secs_f64());
+            verify_bytes = region.change().bytes_allocated;
+        }
         writeln!(
             out,
-            "{{\"parse\": {parse}, \"print\": {render}, \"live\": {live}, \"printed\": {printed}}}"
+            "{{\"parse\": {parse}, \"print\": {render}, \"verify\": {check}, \"live\": {live}, \"printed\": {printed}, \
+             \"violations\": {violations}, \"verify_bytes\": {verify_bytes}}}"
         )?;
         out.flush()?;
     }

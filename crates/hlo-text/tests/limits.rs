@@ -30,10 +30,10 @@ fn timed<T>(what: impl FnOnce() -> T) -> T {
 }
 
 #[track_caller]
-fn parsed(text: &str, options: &ParseOptions) -> Result<Module, Diagnostic> {
+fn parsed(text: &str, options: &ParseOptions) -> Result<Module, Box<Diagnostic>> {
     timed(|| match parse_module(text, options) {
         Ok(parsed) => Ok(parsed.module),
-        Err(errors) => Err(errors.into_iter().next().expect("a rejection has a reason")),
+        Err(errors) => Err(Box::new(errors.into_iter().next().expect("a rejection has a reason"))),
     })
 }
 

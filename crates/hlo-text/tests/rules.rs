@@ -8,12 +8,15 @@ use hlo_text::{ParseOptions, VerifyOptions, parse_module, verify};
 
 const SEPARATOR: &str = "// -----\n";
 const EXPECTATION: &str = "// expect: ";
+/// Before the codes: layouts count.
+const WITH_LAYOUTS: &str = "with layouts: ";
 
 /// The codes a text gets, each once.
-fn codes(text: &str) -> Result<Vec<&'static str>, String> {
+fn codes(text: &str, layout_sensitive: bool) -> Result<Vec<&'static str>, String> {
     let parsed = parse_module(text, &ParseOptions::default())
         .map_err(|errors| errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join("; "))?;
-    let violations = verify(&parsed.module, &VerifyOptions::default());
+    let options = VerifyOptions { layout_sensitive, ..VerifyOptions::default() };
+    let violations = verify(&parsed.module, &options);
     let mut codes: Vec<&str> = violations.iter().map(|violation| violation.code.as_str()).collect();
     codes.sort_unstable();
     codes.dedup();
@@ -31,9 +34,11 @@ fn every_case_gets_its_codes() {
         for case in text.split(SEPARATOR) {
             let expected = case.lines().find_map(|line| line.strip_prefix(EXPECTATION));
             let expected = expected.unwrap_or_else(|| panic!("{}:{line} expects nothing", path.display()));
+            let with_layouts = expected.strip_prefix(WITH_LAYOUTS);
+            let expected = with_layouts.unwrap_or(expected);
             let wanted: Vec<&str> = expected.split(' ').filter(|&code| code != "fine").collect();
             assert!(wanted.iter().all(|code| Code::from_text(code).is_some_and(Code::is_rule)), "{expected}");
-            let found = codes(case);
+            let found = codes(case, with_layouts.is_some());
             if found.as_ref() != Ok(&wanted) {
                 writeln!(faults, "{}:{line}: {found:?} instead of {expected}\n{case}", path.display())
                     .expect("strings take everything");

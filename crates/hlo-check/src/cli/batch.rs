@@ -1,10 +1,13 @@
 //! `hlo-check batch`: answers requests, one JSON object per line, for scorers and fuzzers. Hidden, since it is for
 //! programs; it goes through the same code as every other command.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use hlo_text::diagnostic::Diagnostic;
+use hlo_text::ir::{InstructionId, ShapeId};
+use hlo_text::shape_inference::{InferRequest, ShapeErrorKind, infer_shape_extended};
 use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions, parse_module, verify};
 use serde::{Deserialize, Serialize};
 
@@ -47,10 +50,23 @@ struct VerifyAnswer {
 #[derive(Serialize)]
 struct VerifyFault {
     code: &'static str,
+    /// Whether the text or module can't be used.
+    error: bool,
     message: String,
 }
 
-/// `batch text [--strict]` parses and prints, `batch verify` verifies what it reads in lenient mode, `batch filecheck`
+#[derive(Serialize)]
+struct ShapesAnswer {
+    id: serde_json::Value,
+    read: bool,
+    /// For each opcode the numbers of instructions whose stated shape is the inferred one, whose stated shape is
+    /// another, whose shape must be stated, and whose operands or attributes give none.
+    opcodes: BTreeMap<&'static str, [usize; 4]>,
+    /// The second and the last of these in words.
+    faults: Vec<String>,
+}
+
+/// `batch shapes` infers the result shapes of what it reads, `batch text [--strict]` parses and prints, `batch verify` verifies what it reads in lenient mode, `batch filecheck`
 /// checks.
 pub(super) fn run(_command: &str, args: Vec<String>) -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -60,10 +76,13 @@ pub(super) fn run(_command: &str, args: Vec<String>) -> ExitCode {
             return ExitCode::from(u8::try_from(status).unwrap_or(exit::USAGE));
         }
         ["verify"] => return finish(serve(io::stdin().lock(), io::stdout().lock(), answer_verify)),
+        ["shapes"] => return finish(serve(io::stdin().lock(), io::stdout().lock(), answer_shapes)),
         ["text"] => Dialect::Lenient,
         ["text", "--strict"] => Dialect::Strict,
         _ => {
-            eprintln!("usage: hlo-check batch text [--strict] | batch verify | batch filecheck");
+            eprintln!(
+                "usage: hlo-check batch text [--strict] | batch verify | batch shapes | batch filecheck"
+            );
             return ExitCode::from(exit::USAGE);
         }
     };
@@ -124,15 +143,69 @@ fn answer_verify(line: &str) -> serde_json::Result<String> {
     let answer = match parse_module(&request.text, &ParseOptions::default()) {
         Ok(parsed) => {
             let violations = verify(&parsed.module, &VerifyOptions::default()).into_iter();
-            let faults = violations.map(|it| VerifyFault { code: it.code.as_str(), message: it.message });
+            let faults = violations.map(|it| VerifyFault {
+                code: it.code.as_str(),
+                error: it.is_error(),
+                message: it.message,
+            });
             VerifyAnswer { id: request.id, read: true, faults: faults.collect() }
         }
         Err(errors) => {
-            let faults =
-                errors.into_iter().map(|it| VerifyFault { code: it.code.as_str(), message: it.message });
+            let faults = errors.into_iter().map(|it| VerifyFault {
+                code: it.code.as_str(),
+                error: true,
+                message: it.message,
+            });
             VerifyAnswer { id: request.id, read: false, faults: faults.collect() }
         }
     };
+    serde_json::to_string(&answer)
+}
+
+fn answer_shapes(line: &str) -> serde_json::Result<String> {
+    let request: TextRequest = serde_json::from_str(line)?;
+    let mut answer =
+        ShapesAnswer { id: request.id, read: false, opcodes: BTreeMap::new(), faults: Vec::new() };
+    if let Ok(parsed) = parse_module(&request.text, &ParseOptions::default()) {
+        answer.read = true;
+        let mut module = parsed.module;
+        let ids: Vec<InstructionId> = module
+            .computations()
+            .iter()
+            .flat_map(|&id| module.computation(id).instructions.clone())
+            .collect();
+        for id in ids {
+            let opcode = module.instruction(id).opcode;
+            let stated = module.instruction(id).shape;
+            let operands: Vec<ShapeId> =
+                module.operands(id).iter().map(|&id| module.instruction(id).shape).collect();
+            let attributes = module.attributes(id).to_vec();
+            let infer = InferRequest { opcode, operands: &operands, attributes: &attributes };
+            let result = infer_shape_extended(&infer, None, &mut module);
+            let column = match &result {
+                Ok(shape) if module.shapes().compatible(*shape, stated) => 0,
+                // The type a dot accumulates in and contexts of starts are free.
+                Ok(_)
+                    if infer_shape_extended(&infer, Some(stated), &mut module)
+                        .is_ok_and(|shape| module.shapes().compatible(shape, stated)) =>
+                {
+                    2
+                }
+                Ok(_) => 1,
+                Err(error) if error.kind == ShapeErrorKind::NotInferable => 2,
+                Err(_) => 3,
+            };
+            answer.opcodes.entry(opcode.name()).or_default()[column] += 1;
+            if column % 2 == 1 {
+                let what = match result {
+                    Ok(shape) => module.shape_text(shape, false),
+                    Err(error) => error.message,
+                };
+                let name = module.name_of(id);
+                answer.faults.push(format!("{opcode} {name}: {}; {what}", module.shape_text(stated, false)));
+            }
+        }
+    }
     serde_json::to_string(&answer)
 }
 

@@ -130,7 +130,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
         name: "verify",
         program: None,
         summary: Some("checks that modules keep the rules of XLA's compiler"),
-        run: Entry::Process(verify::run),
+        run: Entry::Portable(verify::run),
     },
     Subcommand {
         name: "explain",

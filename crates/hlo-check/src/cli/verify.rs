@@ -1,12 +1,11 @@
 //! `hlo-check verify FILE...`: reads modules and says which rules of the verifier they break.
 
-use std::io::{self, Read, Write};
-use std::process::ExitCode;
+use std::io::{self, Write};
 
 use hlo_text::diagnostic::{Diagnostic, Report, Severity, Source};
 use hlo_text::{ParseOptions, VerifyOptions, parse_bytes, verify};
 
-use super::exit;
+use super::{Streams, exit};
 
 const USAGE: &str = "[--layout-sensitive] [--allow-mixed-precision] [--strict] [--short] FILE...
 
@@ -20,7 +19,7 @@ Reads modules and says which rules of XLA's verifier they break; `-` is standard
 Exit status: 0 all are valid, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module.";
 
 /// Checks files.
-pub(super) fn run(command: &str, args: Vec<String>) -> ExitCode {
+pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
     let mut files = Vec::new();
     let (mut parse, mut rules, mut short) = (ParseOptions::default(), VerifyOptions::default(), false);
     for arg in args {
@@ -30,38 +29,29 @@ pub(super) fn run(command: &str, args: Vec<String>) -> ExitCode {
             "--strict" => parse.dialect = hlo_text::Dialect::Strict,
             "--short" => short = true,
             "--help" | "-h" => {
-                println!("usage: {command} {USAGE}");
-                return ExitCode::SUCCESS;
+                writeln!(streams.out, "usage: {command} {USAGE}")?;
+                return Ok(0);
             }
             option if option.starts_with('-') && option != "-" => {
-                eprintln!("error: there is no option `{option}`\nusage: {command} {USAGE}");
-                return ExitCode::from(exit::USAGE);
+                writeln!(streams.err, "error: there is no option `{option}`\nusage: {command} {USAGE}")?;
+                return Ok(exit::USAGE);
             }
             _ => files.push(arg),
         }
     }
     if files.is_empty() {
-        eprintln!("usage: {command} {USAGE}");
-        return ExitCode::from(exit::USAGE);
+        writeln!(streams.err, "usage: {command} {USAGE}")?;
+        return Ok(exit::USAGE);
     }
     let mut status = 0;
-    let mut out = io::stdout().lock();
-    for file in &files {
-        let own = match read(file) {
+    for file in files {
+        let own = match streams.read(file) {
             Ok(bytes) => {
                 let name = if file == "-" { "<stdin>" } else { file };
-                match check(name, &bytes, &parse, &rules, short, &mut out) {
-                    Ok(own) => own,
-                    // Nobody reads on: that is their choice, not a fault.
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-                    Err(error) => {
-                        eprintln!("error: {error}");
-                        return ExitCode::from(exit::USAGE);
-                    }
-                }
+                check(name, &bytes, &parse, &rules, short, streams.out)?
             }
             Err(error) => {
-                eprintln!("error: can't read {file}: {error}");
+                writeln!(streams.err, "error: can't read {file}: {error}")?;
                 exit::USAGE
             }
         };
@@ -69,16 +59,7 @@ pub(super) fn run(command: &str, args: Vec<String>) -> ExitCode {
             status = own;
         }
     }
-    ExitCode::from(status)
-}
-
-fn read(file: &str) -> io::Result<Vec<u8>> {
-    if file != "-" {
-        return std::fs::read(file);
-    }
-    let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(status)
 }
 
 /// Writes what is to be said of a file; the exit status for it.

@@ -49,6 +49,8 @@ pub(super) struct Directive<'p> {
 pub(super) struct DirectiveScanner<'p, 't> {
     /// Prefixes, longest first, whether they introduce comments, and their next place from `at` on.
     prefixes: Vec<(&'p str, bool, Option<usize>)>,
+    /// What finds each.
+    finders: Vec<memchr::memmem::Finder<'p>>,
     text: &'t [u8],
     at: usize,
     line: usize,
@@ -58,12 +60,15 @@ impl<'p, 't> DirectiveScanner<'p, 't> {
     pub(super) fn new(checks: &[&'p str], comments: &[&'p str], text: &'t [u8]) -> Self {
         let checks = checks.iter().map(|&prefix| (prefix, comments.contains(&prefix)));
         let comments = comments.iter().map(|&prefix| (prefix, true));
-        let mut prefixes: Vec<_> = checks
-            .chain(comments)
-            .map(|(prefix, comment)| (prefix, comment, memchr::memmem::find(text, prefix.as_bytes())))
-            .collect();
+        let mut prefixes: Vec<_> =
+            checks.chain(comments).map(|(prefix, comment)| (prefix, comment, None)).collect();
         prefixes.sort_by_key(|(prefix, ..)| std::cmp::Reverse(prefix.len()));
-        Self { prefixes, text, at: 0, line: 1 }
+        let finders: Vec<_> =
+            prefixes.iter().map(|(prefix, ..)| memchr::memmem::Finder::new(*prefix)).collect();
+        for ((.., place), finder) in prefixes.iter_mut().zip(&finders) {
+            *place = finder.find(text);
+        }
+        Self { prefixes, finders, text, at: 0, line: 1 }
     }
 
     /// The line reached.
@@ -83,9 +88,9 @@ impl<'p, 't> DirectiveScanner<'p, 't> {
 
     fn next_prefix(&mut self) -> Option<(&'p str, bool, usize)> {
         let mut first: Option<(&'p str, bool, usize)> = None;
-        for (prefix, comment, place) in &mut self.prefixes {
+        for ((prefix, comment, place), finder) in self.prefixes.iter_mut().zip(&self.finders) {
             if place.is_some_and(|place| place < self.at) {
-                *place = memchr::memmem::find(&self.text[self.at..], prefix.as_bytes()).map(|i| i + self.at);
+                *place = finder.find(&self.text[self.at..]).map(|i| i + self.at);
             }
             if let Some(place) = *place
                 && first.is_none_or(|(_, _, best)| place < best)

@@ -1,5 +1,6 @@
 //! The search through the input: label blocks, DAG groups, NOT regions.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -16,7 +17,39 @@ use super::source::{Loc, SourceMap, Span};
 use super::text::{count_newlines, write_escaped};
 use super::variables::Variables;
 
-/// Compiled expressions by text.
+/// How many expressions a thread keeps from one run to the next, and how long they may be: the tests of a suite use
+/// the same few again and again.
+const MAX_SHARED: usize = 256;
+const LONGEST_SHARED: usize = 256;
+
+/// Expressions by text and whether case counts.
+type Shared = HashMap<(Vec<u8>, bool), Rc<Regex>>;
+
+thread_local! {
+    /// What runs on this thread have compiled.
+    static SHARED: RefCell<Shared> = RefCell::default();
+}
+
+/// Compiles an expression, or finds it among those of earlier runs.
+fn compile(text: &[u8], ignore_case: bool) -> Result<Rc<Regex>, RegexError> {
+    if text.len() > LONGEST_SHARED {
+        return Regex::new(text, ignore_case).map(Rc::new);
+    }
+    let key = (text.to_vec(), ignore_case);
+    if let Some(known) = SHARED.with_borrow(|shared| shared.get(&key).cloned()) {
+        return Ok(known);
+    }
+    let compiled = Regex::new(text, ignore_case).map(Rc::new)?;
+    SHARED.with_borrow_mut(|shared| {
+        if shared.len() >= MAX_SHARED {
+            shared.clear();
+        }
+        shared.insert(key, Rc::clone(&compiled));
+    });
+    Ok(compiled)
+}
+
+/// Compiled expressions of a run by text.
 #[derive(Default)]
 pub(super) struct RegexCache {
     known: HashMap<Vec<u8>, Result<Rc<Regex>, RegexError>>,
@@ -27,7 +60,7 @@ impl RegexCache {
         if let Some(known) = self.known.get(text) {
             return known.clone();
         }
-        let compiled = Regex::new(text, ignore_case).map(Rc::new);
+        let compiled = compile(text, ignore_case);
         self.known.insert(text.to_vec(), compiled.clone());
         compiled
     }

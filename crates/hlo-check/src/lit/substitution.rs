@@ -319,9 +319,12 @@ impl<'a> Substitutions<'a> {
     }
 
     fn predefined(&self, mut line: String) -> Result<String, String> {
+        // Few of the many patterns are there, and what follows the `%` signs tells which can't be.
+        let mut after = after_percents(&line);
         for (pattern, value) in NAMED {
-            if line.contains(pattern) {
+            if after.has_beginning_of(pattern) && line.contains(pattern) {
                 line = replace(&line, pattern, &value(self.paths))?;
+                after = after_percents(&line);
             }
         }
         let mut pattern = String::with_capacity(24);
@@ -331,14 +334,34 @@ impl<'a> Substitutions<'a> {
                 pattern.push_str(open);
                 pattern.push(letter);
                 pattern.push_str(close);
-                if line.contains(pattern.as_str()) {
+                if after.has_beginning_of(&pattern) && line.contains(pattern.as_str()) {
                     let value = spell(&path(self.paths));
                     line = replace(&line, &pattern, &value)?;
+                    after = after_percents(&line);
                 }
             }
         }
         Ok(line)
     }
+}
+
+/// A set of ASCII characters.
+#[derive(Clone, Copy, Default)]
+struct AsciiSet(u128);
+
+impl AsciiSet {
+    /// Whether the character after the `%` of `pattern` is in it.
+    fn has_beginning_of(self, pattern: &str) -> bool {
+        pattern.as_bytes().get(1).is_none_or(|&byte| byte < 128 && self.0 >> byte & 1 == 1)
+    }
+}
+
+/// The ASCII characters that follow a `%`.
+fn after_percents(line: &str) -> AsciiSet {
+    let bytes = line.as_bytes();
+    let next =
+        memchr::memchr_iter(b'%', bytes).filter_map(|at| bytes.get(at + 1)).filter(|byte| byte.is_ascii());
+    AsciiSet(next.fold(0, |set, &byte| set | 1 << byte))
 }
 
 /// Replaces every occurrence, unless the line would get too long.

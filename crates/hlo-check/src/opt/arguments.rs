@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use hlo_passes::PassContext;
 use hlo_passes::fixpoint::DEFAULT_LIMIT;
-use hlo_passes::options::global_option;
+use hlo_passes::options::{GlobalOption, GlobalTakes, global_option};
 use hlo_passes::options::{PassRequest, parse_pass_list};
 use hlo_passes::pass::{Fuel, Resources};
 use hlo_passes::pipeline::Selection;
@@ -82,7 +82,7 @@ pub(super) struct Arguments {
     /// How often the passes run at most until nothing changes; `None`: once.
     pub(super) fixpoint: Option<usize>,
     /// Options for all passes that have them.
-    pub(super) pass_options: Vec<(String, String)>,
+    pub(super) pass_options: Vec<(&'static GlobalOption, String)>,
     /// An option that only XLA's own program can honour.
     pub(super) needs_xla: Option<String>,
     /// What is to be said about options that mean nothing here.
@@ -184,6 +184,11 @@ const OPTIONS: &[OptionRow] = &[
             arguments.parse.dialect = if on { Dialect::Strict } else { Dialect::Lenient };
         }),
         "reads only what XLA reads",
+    ),
+    row(
+        "infer-shapes",
+        Switch(|arguments, on| arguments.parse.infer_shapes = on),
+        "lets result shapes be left out where operands and attributes determine them",
     ),
     row("print", Value("PRESET", set_preset), "default, short, canonical, fingerprint or module_fingerprint"),
     row("print-option", Value("NAME=VALUE", set_print_option), "sets one of XLA's print options"),
@@ -343,6 +348,9 @@ fn around(which: &mut watch::Which, value: &str) -> Result<(), String> {
 }
 
 fn set_dump_dir(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    if value.is_empty() {
+        return Err("takes a folder".to_owned());
+    }
     arguments.watch.dump_dir = Some(value.to_owned());
     Ok(())
 }
@@ -545,13 +553,9 @@ fn take_option<'w>(
 ) -> Result<(), String> {
     let Some(row) = OPTIONS.iter().find(|row| row.name == name) else {
         if let Some(global) = global_option(name) {
-            let value = match value {
-                None if global.is_flag => Some("true"),
-                None => next(),
-                given => given,
-            };
-            let value = value.ok_or_else(|| format!("--{name}: takes a value"))?;
-            arguments.pass_options.push((global.option.to_owned(), value.to_owned()));
+            let value = if global.takes == GlobalTakes::Value { value.or_else(next) } else { value };
+            let value = global.value(value).map_err(|takes| format!("--{name}: {takes}"))?;
+            arguments.pass_options.extend(value.map(|value| (global, value)));
             return Ok(());
         }
         if name.starts_with("xla_") || XLA_OPTIONS.contains(&name) {

@@ -61,6 +61,10 @@ impl Tool for OptTool {
     }
 
     fn split(&self, invocation: &Invocation) -> Option<Vec<Invocation>> {
+        // Most calls have no such option, and this is asked of all.
+        if !invocation.args.iter().any(|arg| arg.contains("split-input-file")) {
+            return None;
+        }
         let arguments = arguments::parse(&invocation.args).ok()?;
         if !matches!(arguments.action, Action::Run) || !arguments.split_input_file {
             return None;
@@ -217,10 +221,9 @@ fn run(
         }
     };
     for (option, _) in &arguments.pass_options {
-        let reads =
-            |key| registry::find(key).is_some_and(|info| info.options.iter().any(|it| it.name == option));
+        let reads = |key| registry::find(key).is_some_and(|info| option.is_for(key, info.options));
         if !pipeline.keys().any(reads) {
-            writeln!(streams.err, "note: no pass of the list reads the option `{option}`")?;
+            writeln!(streams.err, "note: no pass of the list reads the option `{}`", option.name)?;
         }
     }
     let bytes = match read(&arguments.input, resources.current_dir, read_stdin) {

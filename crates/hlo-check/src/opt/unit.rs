@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hlo_passes::fixpoint::{self, Fixpoint};
 use hlo_passes::pass::{Remark, Resources};
-use hlo_passes::pipeline::{Observer, PipelineError};
-use hlo_passes::verify::{BrokenModule, StopBefore, VerifyingObserver};
+use hlo_passes::pipeline::{NoObserver, Observer, PipelineError};
+use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::{Module, Parsed, PrintOptions, Violation, parse_bytes, verify};
@@ -181,7 +181,12 @@ impl Unit<'_> {
         let (id, _) = broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
         let mut context = arguments.context(resources);
-        pipeline.run(&mut module, &mut context, &mut StopBefore(broken.index)).err()?;
+        // The pipeline may have run more than once.
+        let length = pipeline.keys().count().max(1);
+        for _ in 0..broken.runs / length {
+            pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
+        }
+        pipeline.run_first(broken.runs % length, &mut module, &mut context, &mut NoObserver).ok()?;
         let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
         is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
     }

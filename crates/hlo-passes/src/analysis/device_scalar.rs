@@ -11,7 +11,7 @@ use crate::Map;
 /// Instructions that are followed to find out what a number is.
 pub(crate) const MAX_SCALAR_STEPS: usize = 64;
 
-/// A number as a function of the device and of a variable.
+/// A number as a function of the device and of variables.
 pub(crate) struct DeviceScalar {
     /// Operands before users; the last one is the result.
     steps: Vec<Step>,
@@ -19,11 +19,11 @@ pub(crate) struct DeviceScalar {
 
 /// Where a number is to be known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DevicePoint {
+pub(crate) struct DevicePoint<'v> {
     pub(crate) replica: i64,
     pub(crate) partition: i64,
-    /// The value of the variable.
-    pub(crate) variable: i128,
+    /// The values of the variables, by number.
+    pub(crate) variables: &'v [i128],
 }
 
 struct Step {
@@ -34,7 +34,7 @@ struct Step {
 
 enum StepKind {
     Constant(i128),
-    Variable,
+    Variable(usize),
     PartitionId,
     ReplicaId,
     /// The operand, in another type or shape.
@@ -46,12 +46,12 @@ enum StepKind {
 }
 
 impl DeviceScalar {
-    /// The number that `root` is, an array of one integer; what `is_variable` is taken as given. `None` if it takes too
-    /// many instructions or depends on something else.
+    /// The number that `root` is, an array of one integer. What `variable` gives a number is taken as given. `None` if it
+    /// takes too many instructions or depends on something else.
     pub(crate) fn of(
         module: &Module,
         root: InstructionId,
-        is_variable: impl Fn(InstructionId) -> bool,
+        variable: impl Fn(InstructionId) -> Option<usize>,
     ) -> Option<Self> {
         let mut steps = Vec::new();
         let mut places: Map<InstructionId, usize> = Map::default();
@@ -61,7 +61,7 @@ impl DeviceScalar {
             if places.contains_key(&id) {
                 continue;
             }
-            let (kind, operands) = step_kind(module, id, &is_variable)?;
+            let (kind, operands) = step_kind(module, id, &variable)?;
             if operands_done {
                 let operands = operands.iter().map(|operand| places.get(operand).copied());
                 let operands = operands.collect::<Option<_>>()?;
@@ -80,13 +80,16 @@ impl DeviceScalar {
         Some(Self { steps })
     }
 
-    /// Whether it differs between devices.
-    pub(crate) fn depends_on_device(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step.kind, StepKind::PartitionId | StepKind::ReplicaId))
+    /// The numbers of the variables it depends on, some perhaps more than once.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = usize> + '_ {
+        self.steps.iter().filter_map(|step| match step.kind {
+            StepKind::Variable(number) => Some(number),
+            _ => None,
+        })
     }
 
     /// The number at a point; `None` if it isn't defined there.
-    pub(crate) fn at(&self, module: &Module, point: DevicePoint) -> Option<i128> {
+    pub(crate) fn at(&self, module: &Module, point: DevicePoint<'_>) -> Option<i128> {
         let mut values: SmallVec<[i128; MAX_SCALAR_STEPS]> = SmallVec::new();
         for step in &self.steps {
             let value = step.value(module, point, &values)?;
@@ -100,7 +103,7 @@ impl DeviceScalar {
 fn step_kind(
     module: &Module,
     id: InstructionId,
-    is_variable: &impl Fn(InstructionId) -> bool,
+    variable: &impl Fn(InstructionId) -> Option<usize>,
 ) -> Option<(StepKind, SmallVec<[InstructionId; 3]>)> {
     use Opcode as O;
     let Shape::Array(array) = module.shape_of(id) else { return None };
@@ -108,8 +111,8 @@ fn step_kind(
     if !is_integral || array.is_dynamic() || array.element_count() != Some(1) {
         return None;
     }
-    if is_variable(id) {
-        return Some((StepKind::Variable, SmallVec::new()));
+    if let Some(number) = variable(id) {
+        return Some((StepKind::Variable(number), SmallVec::new()));
     }
     let instruction = module.instruction(id);
     let operands: SmallVec<[InstructionId; 3]> = SmallVec::from_slice(module.operands(id));
@@ -179,11 +182,11 @@ fn wrap(value: i128, element_type: ElementType) -> i128 {
 }
 
 impl Step {
-    fn value(&self, module: &Module, point: DevicePoint, values: &[i128]) -> Option<i128> {
+    fn value(&self, module: &Module, point: DevicePoint<'_>, values: &[i128]) -> Option<i128> {
         let operand = |index: usize| self.operands.get(index).and_then(|&place| values.get(place)).copied();
         match &self.kind {
             StepKind::Constant(value) => Some(*value),
-            StepKind::Variable => Some(point.variable),
+            StepKind::Variable(number) => point.variables.get(*number).copied(),
             StepKind::PartitionId => Some(i128::from(point.partition)),
             StepKind::ReplicaId => Some(i128::from(point.replica)),
             StepKind::Same => operand(0),
@@ -253,8 +256,8 @@ mod tests {
         let module = parsed.unwrap_or_else(|errors| panic!("{body}: {errors:?}")).module;
         let entry = module.computation(module.entry());
         let first = entry.parameters.first().copied();
-        let scalar = DeviceScalar::of(&module, entry.root, |id| Some(id) == first)?;
-        scalar.at(&module, DevicePoint { replica: 1, partition: 2, variable })
+        let scalar = DeviceScalar::of(&module, entry.root, |id| (Some(id) == first).then_some(0))?;
+        scalar.at(&module, DevicePoint { replica: 1, partition: 2, variables: &[variable] })
     }
 
     #[test]

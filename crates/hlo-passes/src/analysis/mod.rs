@@ -11,7 +11,7 @@ mod trip_count;
 pub use call_graph::{CallContext, CallGraph, Contexts};
 pub use collective::{GroupMode, group_mode, is_collective};
 pub use comparison::{comparison_type, default_comparison_type, mirrored};
-pub(crate) use device_scalar::{DevicePoint, DeviceScalar, MAX_SCALAR_STEPS};
+pub(crate) use device_scalar::{DevicePoint, DeviceScalar};
 pub use post_order::PostOrder;
 pub use reducer::reducer_opcode;
 pub use trip_count::{UnknownLoops, trip_count};

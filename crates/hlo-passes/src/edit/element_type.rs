@@ -4,7 +4,7 @@ use hlo_text::Module;
 use hlo_text::ir::words::ComparisonType;
 use hlo_text::ir::{
     ArrayShape, AttrKey, AttrValue, ElementClass, ElementType, EntryComputationLayout, InstructionId, Layout,
-    Literal, LiteralData, LiteralId, Opcode, Shape, ShapeId, Value,
+    Literal, LiteralData, LiteralId, Opcode, Overflow, Shape, ShapeId, Value,
 };
 use hlo_text::shape_inference::{InferRequest, infer_shape_extended};
 
@@ -34,9 +34,14 @@ impl Editor<'_> {
     /// instructions changed.
     ///
     /// # Errors
-    /// A constant has a value that `to` doesn't have, or an instruction needs `from` where it is, or takes operands of type
+    /// A constant has a value that `to` doesn't have (see [`Overflow`]), or an instruction needs `from` where it is, or takes operands of type
     /// `to` in a way its opcode doesn't allow. Then nothing has changed.
-    pub fn change_element_type(&mut self, from: ElementType, to: ElementType) -> PassResult<usize> {
+    pub fn change_element_type(
+        &mut self,
+        from: ElementType,
+        to: ElementType,
+        overflow: Overflow,
+    ) -> PassResult<usize> {
         if from == to {
             return Ok(0);
         }
@@ -48,7 +53,7 @@ impl Editor<'_> {
                     let message = format!("{} can't be made {}: {place}", from.name(), to.name());
                     return Err(PassError::at(self, id, message));
                 }
-                changes.extend(self.plan_change(id, &shapes, from, to)?);
+                changes.extend(self.plan_change(id, &shapes, from, to, overflow)?);
             }
         }
         self.apply(&changes, State::New);
@@ -110,11 +115,12 @@ impl Editor<'_> {
         shapes: &[ShapeId],
         from: ElementType,
         to: ElementType,
+        overflow: Overflow,
     ) -> PassResult<Option<Change>> {
         let (shape, literal) = (self.instruction(id).shape, self.instruction(id).literal);
         let new_shape = shapes[shape.index()];
         let literal = match literal {
-            Some(old) => self.changed_literal(id, old, shapes, from, to)?.map(|new| [old, new]),
+            Some(old) => self.changed_literal(id, old, shapes, from, to, overflow)?.map(|new| [old, new]),
             None => None,
         };
         let mut attributes = Vec::new();
@@ -122,7 +128,7 @@ impl Editor<'_> {
             let new = match attr.value {
                 AttrValue::Shape(shape) => Some(AttrValue::Shape(shapes[shape.index()])),
                 AttrValue::Literal(old) => {
-                    self.changed_literal(id, old, shapes, from, to)?.map(AttrValue::Literal)
+                    self.changed_literal(id, old, shapes, from, to, overflow)?.map(AttrValue::Literal)
                 }
                 AttrValue::Value(value) => match self.value(value) {
                     Value::Shapes(list) => {
@@ -176,12 +182,13 @@ impl Editor<'_> {
         shapes: &[ShapeId],
         from: ElementType,
         to: ElementType,
+        overflow: Overflow,
     ) -> PassResult<Option<LiteralId>> {
         let old = self.literal(literal);
         if shapes[old.shape.index()] == old.shape {
             return Ok(None);
         }
-        let new = convert_literal(old, shapes, from, to).map_err(|index| {
+        let new = convert_literal(old, shapes, to, overflow).map_err(|index| {
             let message = format!(
                 "{} can't be made {}: element {index} of its value doesn't fit",
                 from.name(),
@@ -239,16 +246,16 @@ impl Editor<'_> {
 fn convert_literal(
     literal: &Literal,
     shapes: &[ShapeId],
-    from: ElementType,
     to: ElementType,
+    overflow: Overflow,
 ) -> Result<Literal, usize> {
     let data = match &literal.data {
-        LiteralData::Dense(elements) if elements.element_type() == from => {
-            LiteralData::Dense(elements.converted(to)?)
+        LiteralData::Dense(elements) if shapes[literal.shape.index()] != literal.shape => {
+            LiteralData::Dense(elements.converted(to, overflow)?)
         }
         // The parser bounds how deeply tuples are nested.
         LiteralData::Tuple(elements) => {
-            let converted = elements.iter().map(|element| convert_literal(element, shapes, from, to));
+            let converted = elements.iter().map(|element| convert_literal(element, shapes, to, overflow));
             LiteralData::Tuple(converted.collect::<Result<_, _>>()?)
         }
         other => other.clone(),
@@ -290,10 +297,11 @@ fn fixed_place(
         O::BitcastConvert if (result || operand(0)) && from.bits() != to.bits() => {
             "reinterpreting bits needs types of this size"
         }
-        O::Send | O::Recv => {
-            let context = *module.shape_of(id).as_tuple()?.get(1)?;
+        O::Send | O::Recv | O::CopyStart => {
+            let place = if opcode == O::CopyStart { 2 } else { 1 };
+            let context = *module.shape_of(id).as_tuple()?.get(place)?;
             let is_fixed = module.shape(context).element_type() == Some(from);
-            return is_fixed.then_some("the context of a transfer always has this type");
+            return is_fixed.then_some("the context of a transfer or copy always has this type");
         }
         _ => return None,
     };

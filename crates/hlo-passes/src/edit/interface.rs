@@ -355,3 +355,71 @@ fn remap_aliases(
     aliases.sort_by(|a, b| a.output_index.cmp(&b.output_index));
     aliases
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> hlo_text::Module {
+        let parsed = hlo_text::parse_module(text, &hlo_text::ParseOptions::default());
+        parsed.unwrap_or_else(|errors| panic!("{text}: {errors:?}")).module
+    }
+
+    /// Everything but the header's other fields, short.
+    fn header(module: &hlo_text::Module) -> (Vec<(ShapeIndex, i64)>, String) {
+        let aliases = module.header.input_output_alias.iter();
+        let aliases = aliases.map(|alias| (alias.output_index.clone(), alias.parameter)).collect();
+        let layout = module.entry_layout();
+        let parameters: Vec<String> =
+            layout.parameters.iter().map(|&shape| module.shape_text(shape, true).to_string()).collect();
+        (aliases, format!("{} -> {}", parameters.join(" "), module.shape_text(layout.result, true)))
+    }
+
+    #[test]
+    fn results_move_with_their_aliases_and_layouts() {
+        let mut module = parse(
+            "HloModule m, input_output_alias={ {1,0}: (1, {}, may-alias), {2}: (0, {}, may-alias) }, entry_computation_layout={(f32[2]{0}, s32[]{:S(1)})->(f32[2]{0}, (s32[]{:S(2)}), f32[2]{0})}\n\
+             ENTRY e {\n p = f32[2] parameter(0)\n q = s32[] parameter(1)\n i = (s32[]) tuple(q)\n ROOT t = (f32[2], (s32[]), f32[2]) tuple(p, i, p)\n}",
+        );
+        let mut edit = Editor::new(&mut module);
+        let root = edit.computation(edit.entry()).root;
+        let [p, i, _] = edit.operands(root).to_vec().try_into().expect("three");
+        edit.set_results(&[(i, ResultSource::Element(1)), (p, ResultSource::New)]);
+        assert_eq!(edit.computation(edit.entry()).root, root);
+        let expected = "f32[2]{0} s32[]{:S(1)} -> ((s32[]{:S(2)}), f32[2]{0})".to_owned();
+        assert_eq!(header(&edit), (vec![(vec![0, 0], 1)], expected));
+    }
+
+    #[test]
+    fn a_whole_result_becomes_an_element() {
+        let mut module = parse(
+            "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\nENTRY e {\n p = f32[2] parameter(0)\n ROOT n = f32[2] negate(p)\n}",
+        );
+        let mut edit = Editor::new(&mut module);
+        let root = edit.computation(edit.entry()).root;
+        let tuple = edit.set_results(&[(root, ResultSource::Whole), (root, ResultSource::New)]);
+        assert_eq!(edit.operands(tuple), [root, root]);
+        let expected = "f32[2]{0} -> (f32[2]{0}, f32[2]{0})".to_owned();
+        assert_eq!(header(&edit), (vec![(vec![0], 0)], expected));
+    }
+
+    #[test]
+    fn parameters_go_unless_something_names_them() {
+        let mut module = parse(
+            "HloModule m, input_output_alias={ {}: (2, {}, may-alias) }, buffer_donor={ (1, {}) }\nENTRY e {\n p = f32[2] parameter(0)\n q = s32[] parameter(1)\n r = f32[3] parameter(2)\n ROOT n = f32[3] negate(r)\n}",
+        );
+        let mut edit = Editor::new(&mut module);
+        let parameters = edit.computation(edit.entry()).parameters.clone();
+        for named in [1, 2] {
+            assert!(edit.remove_entry_parameters(&parameters[named..=named]).is_err());
+            assert_eq!(edit.computation(edit.entry()).parameters, parameters);
+        }
+        edit.remove_entry_parameters(&parameters[..1]).expect("nothing names it");
+        let added = edit.array_shape(hlo_text::ir::ElementType::U8, &[]);
+        edit.add_entry_parameter(added, "more");
+        assert_eq!(header(&edit), (vec![(vec![], 1)], "s32[] f32[3]{0} u8[] -> f32[3]{0}".to_owned()));
+        assert_eq!(edit.header.buffer_donors[0].parameter, 0);
+        assert_eq!(edit.set_entry_parameter_shape(parameters[2], added).len(), 1);
+        assert_eq!(header(&edit), (vec![], "s32[] u8[] u8[] -> f32[3]{0}".to_owned()));
+    }
+}

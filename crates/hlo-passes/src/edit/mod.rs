@@ -12,6 +12,7 @@ mod replace;
 mod schedule;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text;
 mod users;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -194,6 +195,11 @@ impl<'m> Editor<'m> {
     /// Whether the computation is the body of a `fusion`.
     pub fn is_fusion_computation(&self, id: ComputationId) -> bool {
         self.fusion_of(id).is_some()
+    }
+
+    /// Whether the computation is what an `async-start` starts: one instruction and its parameters, and so it must stay.
+    pub fn is_async_computation(&self, id: ComputationId) -> bool {
+        self.callers(id).iter().any(|&caller| self.instruction(caller).opcode == Opcode::AsyncStart)
     }
 
     /// Whether the instruction has no users and is not the root.

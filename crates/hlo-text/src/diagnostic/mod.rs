@@ -109,7 +109,7 @@ codes! {
     RepeatedName "HLO1003" "two instructions of a module have the same name";
     WrongOperandCount "HLO1004" "the opcode takes another number of operands";
     UnboundedSize "HLO1005" "a result has a dimension of unknown size";
-    LayoutRank "HLO1006" "a layout lists another number of dimensions than its shape has";
+    LayoutRank "HLO1006" "a layout is none for its array";
     ScheduleOrder "HLO1007" "a scheduled computation is not in an order in which it can run";
     ThreadMismatch "HLO1008" "caller and called computation belong to different execution threads";
     OriginTree "HLO1009" "`origin` has another tuple structure than the result";
@@ -118,6 +118,7 @@ codes! {
     BufferWriters "HLO1012" "a buffer is written by more than one instruction";
     BufferCustomCall "HLO1013" "a custom call uses its buffers wrongly";
     ElementSize "HLO1014" "a layout states an element size for elements that are whole bytes";
+    ShapeSize "HLO1015" "a shape has more elements than can be counted";
     EntryLayoutShape "HLO1101" "a shape of the entry computation layout is invalid";
     EntryResult "HLO1102" "the entry computation's result differs from the entry computation layout";
     EntryParameters "HLO1103" "the entry computation's parameters differ from the entry computation layout";

@@ -21,9 +21,9 @@ explanations! {
         "The opcode takes a fixed number of operands, an even or odd number, or at least one.";
     UnboundedSize "HLO1005" text
         "A dimension whose size nothing bounds, `?`, can't be compiled. Give it a bound: `<=8`.";
-    LayoutRank "HLO1006" pass
-        "A layout names each dimension of its array once. Reading a text sees to that: it is a fault of the \
-         pass that ran before.";
+    LayoutRank "HLO1006" text
+        "A layout names each dimension of its array once, from the one that varies fastest on. Tiles and \
+         splits have positive sizes.";
     ScheduleOrder "HLO1007" pass
         "In a module with `is_scheduled=true` the instructions of a computation run in the order they are in, \
          so each comes after its operands and control predecessors. Reading a text sees to that: it is a \
@@ -48,6 +48,8 @@ explanations! {
     ElementSize "HLO1014" text
         "`E(n)` in a layout is for types of less than a byte, which may be packed. All others take whole \
          bytes.";
+    ShapeSize "HLO1015" text
+        "The elements of an array, and the bytes they take, are counted in 64 bits.";
     EntryLayoutShape "HLO1101" text
         "A shape of `entry_computation_layout` is not one an array can have: its layout doesn't name each \
          dimension once, or it has more elements than can be counted.";

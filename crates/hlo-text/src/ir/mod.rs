@@ -34,6 +34,7 @@ pub use iota_tile::{
     TileError,
 };
 pub use literal::{Elements, Literal, LiteralData};
+pub use literal_conversion::Overflow;
 pub use mesh::{AxisError, AxisRef, Mesh, MeshAxis, MeshDevices, SubAxis};
 pub use metadata::{Metadata, MetadataExtra, MetadataField, MetadataFieldKind};
 pub use module::{Computation, Instruction, Module};

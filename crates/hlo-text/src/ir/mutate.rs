@@ -72,6 +72,26 @@ impl Module {
         used_names.get_or_insert_default().computations.unique(&sanitize(wanted), strings)
     }
 
+    /// Gives all computations and instructions new names, made unique in the order of the lists. Both lists must be
+    /// complete: what is in neither keeps a name that may be given out again.
+    pub fn rename_all(
+        &mut self,
+        computations: &[(ComputationId, &str)],
+        instructions: impl IntoIterator<Item = (InstructionId, String)>,
+    ) {
+        self.used_names = Some(Box::default());
+        for &(id, wanted) in computations {
+            let name = self.unique_computation_name(wanted);
+            if let Some(computation) = self.computations.get_mut(id.index()).and_then(Option::as_mut) {
+                computation.name = name;
+            }
+        }
+        for (id, wanted) in instructions {
+            let name = self.unique_instruction_name(&wanted);
+            self.set_name(id, name);
+        }
+    }
+
     // ------------------------------------------------------------ instructions
 
     /// Whether the instruction has been removed.

@@ -11,6 +11,7 @@ use crate::printer::printing_rank;
 
 use super::ParseResult;
 use super::builder::{Builder, CacheKind, Cached, PendingAttr};
+use super::raw::{KEPT, no_raw_value, raw_value_extent};
 use super::text_cache::{braces_length, text_hash};
 use super::tokens::AttributeToken;
 
@@ -146,22 +147,24 @@ impl<'s> Builder<'s> {
         let mut error = Diagnostic::new(Code::UnknownAttribute, span, message);
         let own = opcode.info().attributes.iter().map(|row| row.0.name());
         let common = COMMON_ATTRIBUTES.iter().map(|row| row.0.name());
-        if let Some(close) = did_you_mean(word, own.clone().chain(common)) {
-            error = error.help(format!("did you mean `{close}`?"));
-        } else {
-            let own: Vec<&str> = own.collect();
-            error = error.help(if own.is_empty() {
-                "it has only the attributes every instruction may have".to_owned()
-            } else {
-                format!("its attributes are {} and those every instruction may have", own.join(", "))
-            });
-        }
+        let close = did_you_mean(word, own.clone().chain(common));
+        error = error.help(match close {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => {
+                let own: Vec<&str> = own.collect();
+                if own.is_empty() {
+                    "it has only the attributes every instruction may have".to_owned()
+                } else {
+                    format!("its attributes are {} and those every instruction may have", own.join(", "))
+                }
+            }
+        });
         if self.strict() {
             return Err(error.boxed());
         }
         let start = cursor.start();
-        let Some(end) = super::raw::raw_value_extent(self.source, cursor.end()) else {
-            return Err(error.boxed());
+        let Some(end) = raw_value_extent(self.source, cursor.end()) else {
+            return Err(no_raw_value(cursor));
         };
         let raw = self.module.strings.intern(&self.source.as_bytes()[start..end]);
         cursor.seek(end);
@@ -169,11 +172,15 @@ impl<'s> Builder<'s> {
             .iter()
             .find(|row| row.1 == word && row.0.is_none_or(|of| of == opcode))
             .map(|row| row.2);
-        let warning = match known {
-            Some(whose) => Diagnostic::new(Code::Dialect, span, format!("`{word}` is {whose}")).warning(),
-            None => Diagnostic { code: Code::UnknownAttributeKept, ..error.warning() },
+        let warning = match (known, close) {
+            (Some(whose), _) => {
+                Diagnostic::new(Code::Dialect, span, format!("`{word}` is {whose}")).warning().help(KEPT)
+            }
+            (None, Some(close)) => Diagnostic { code: Code::UnknownAttributeKept, ..error.warning() }
+                .help(format!("did you mean `{close}`? As it stands {KEPT}")),
+            (None, None) => Diagnostic { code: Code::UnknownAttributeKept, ..error.warning() }.help(KEPT),
         };
-        self.warnings.push(warning.help("it is kept and printed back; `--strict` refuses it"));
+        self.warnings.push(warning);
         self.push_attribute(
             printing_rank(AttrKey::Unknown, None),
             AttrKey::Unknown,

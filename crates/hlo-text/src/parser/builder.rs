@@ -160,6 +160,8 @@ pub(super) enum Cached {
 pub(crate) struct Builder<'s> {
     pub(super) source: &'s str,
     pub(super) dialect: Dialect,
+    /// Whether shapes that XLA wants written may be left out.
+    pub(super) infer_shapes: bool,
     pub(super) nesting: super::Nesting,
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
@@ -227,6 +229,7 @@ impl<'s> Builder<'s> {
         Self {
             source,
             dialect,
+            infer_shapes: false,
             nesting: super::Nesting::SHALLOW,
             module,
             warnings: Vec::new(),
@@ -732,7 +735,7 @@ impl<'s> Builder<'s> {
         frame.word = word;
         frame.opcode_at = Span { start: at, end: paren_at };
         frame.paren_at = Span { start: paren_at, end: paren_at + 1 };
-        if shape.is_none() && !may_omit_shape(word.opcode) {
+        if shape.is_none() && !self.infer_shapes && !may_omit_shape(word.opcode) {
             let error = Diagnostic::new(
                 Code::MissingShape,
                 frame.paren_at,

@@ -5,7 +5,9 @@
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{AttrKey, AttrValue, ElementClass, ElementType, Opcode, Shape, ShapeId, Value, words};
-use crate::shape_inference::{InferRequest, MAX_TUPLE_NODES, infer_shape};
+use crate::shape_inference::{
+    InferRequest, MAX_TUPLE_NODES, ShapeErrorKind, infer_shape, infer_shape_extended,
+};
 
 use super::builder::{Builder, Frame};
 use super::{MAX_NESTING_DEPTH, ParseResult};
@@ -59,9 +61,17 @@ impl Builder<'_> {
             self.pending(frame).iter().map(|pending| pending.attr).collect();
         let request =
             InferRequest { opcode: frame.word.opcode, operands: &operands, attributes: &attributes };
-        infer_shape(&request, &mut self.module).map_err(|error| {
+        let mut result = infer_shape(&request, &mut self.module);
+        if self.infer_shapes && matches!(&result, Err(error) if error.kind == ShapeErrorKind::NotInferable) {
+            result = infer_shape_extended(&request, None, &mut self.module);
+        }
+        result.map_err(|error| {
             let message = format!("no result shape can be inferred: {}", error.message);
-            Diagnostic::new(Code::ShapeInference, frame.after, message)
+            let code = match error.kind {
+                ShapeErrorKind::NotInferable if self.infer_shapes => Code::MissingShape,
+                ShapeErrorKind::NotInferable | ShapeErrorKind::Invalid => Code::ShapeInference,
+            };
+            Diagnostic::new(code, frame.after, message)
                 .focus(frame.opcode_at, "")
                 .help("fix the operands, or write the result shape before the opcode")
                 .boxed()

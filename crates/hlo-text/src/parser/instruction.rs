@@ -1,6 +1,6 @@
 //! An instruction is complete: its name, operands, attributes and shape are checked and it joins its computation.
 
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::diagnostic::{Code, Diagnostic, Span, did_you_mean, shorten};
 use crate::ir::{
     Arity, Attr, AttrDefault, AttrKey, AttrKind, AttrValue, ComputationId, ElementType, Instruction,
     InstructionId, Opcode, PoolRange, Presence, ReplicaGroups, ShapeId, Value,
@@ -327,10 +327,21 @@ impl Builder<'_> {
             Some(name) => {
                 let at = frame.after_operands.unwrap_or(frame.opcode_at);
                 let message = format!("`{opcode}` needs the attribute `{name}`");
-                Err(Diagnostic::new(Code::MissingAttribute, at, message)
-                    .focus(frame.opcode_at, "")
-                    .help(format!("add `, {name}=...`"))
-                    .boxed())
+                let error = Diagnostic::new(Code::MissingAttribute, at, message).focus(frame.opcode_at, "");
+                // Lenient reading has kept a misspelt one.
+                let misspelt = given.iter().find_map(|pending| {
+                    let AttrValue::Raw(text) = pending.attr.value else { return None };
+                    let text = self.module.strings.name(text);
+                    let word = text.split('=').next().unwrap_or(text).trim_end();
+                    did_you_mean(word, [name]).map(|_| (pending.span, word.to_owned()))
+                });
+                Err(match misspelt {
+                    Some((span, word)) => error
+                        .also(span, format!("not `{}`", shorten(&word)))
+                        .help(format!("did you mean `{name}` by `{}`?", shorten(&word))),
+                    None => error.help(format!("add `, {name}=...`")),
+                }
+                .boxed())
             }
         }
     }

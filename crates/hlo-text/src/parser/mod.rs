@@ -100,11 +100,14 @@ pub struct ParseOptions {
     pub dialect: Dialect,
     /// After this many errors reading stops.
     pub max_errors: usize,
+    /// Result shapes may be left out of every instruction where operands and attributes determine them, also where
+    /// XLA wants them written.
+    pub infer_shapes: bool,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { dialect: Dialect::default(), max_errors: DEFAULT_MAX_ERRORS }
+        Self { dialect: Dialect::default(), max_errors: DEFAULT_MAX_ERRORS, infer_shapes: false }
     }
 }
 
@@ -188,6 +191,7 @@ fn parse_deep(
 fn parse_within(text: &str, options: &ParseOptions, nesting: Nesting) -> Result<Parsed, Vec<Diagnostic>> {
     let mut builder = Builder::new(text, options.dialect);
     builder.nesting = nesting;
+    builder.infer_shapes = options.infer_shapes;
     let begin = match options.dialect {
         Dialect::Strict => 0,
         Dialect::Lenient => text.len() - text.trim_start_matches(BYTE_ORDER_MARK).len(),

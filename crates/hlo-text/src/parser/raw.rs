@@ -1,25 +1,23 @@
 //! How far a value reaches whose syntax we don't know.
 
 use super::ParseResult;
-use crate::diagnostic::{Code, Diagnostic, Span, shorten};
+use crate::diagnostic::{Code, Diagnostic, Span, did_you_mean, shorten};
 use crate::lexer::{Cursor, Token};
 
 /// Where the value at byte `offset` ends if brackets, quoted strings and comments in it are balanced: before the
-/// comma, the line feed or the closing bracket that follows it. `None` if there is no such value.
+/// comma, the closing bracket or the blank that follows it. A blank before an opening bracket is within the value
+/// (`mesh[a=2] {a}`). `None` if there is no such value.
 pub(crate) fn raw_value_extent(source: &str, offset: usize) -> Option<usize> {
-    extent(source.as_bytes(), offset, false)
-}
-
-/// The same for a value that a blank ends.
-fn raw_field_extent(source: &str, offset: usize) -> Option<usize> {
     extent(source.as_bytes(), offset, true)
 }
 
-fn extent(bytes: &[u8], offset: usize, stop_at_blank: bool) -> Option<usize> {
-    let mut at = offset;
-    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
-        at += 1;
-    }
+/// The same for a value that a blank ends whatever follows.
+fn raw_field_extent(source: &str, offset: usize) -> Option<usize> {
+    extent(source.as_bytes(), offset, false)
+}
+
+fn extent(bytes: &[u8], offset: usize, joins_brackets: bool) -> Option<usize> {
+    let mut at = skip_blanks(bytes, offset);
     let mut open: Vec<u8> = Vec::new();
     // End of the value so far: blanks before what ends it do not belong to it.
     let mut end = None;
@@ -40,10 +38,17 @@ fn extent(bytes: &[u8], offset: usize, stop_at_blank: bool) -> Option<usize> {
                     continue;
                 }
             }
-            b',' | b'\n' if open.is_empty() => break,
-            b' ' | b'\t' if open.is_empty() && stop_at_blank => break,
-            b' ' | b'\t' | b'\r' => {
-                at += 1;
+            b',' if open.is_empty() => break,
+            b' ' | b'\t' | b'\r' | b'\n' => {
+                let next = skip_blanks(bytes, at);
+                let is_within = !open.is_empty()
+                    || joins_brackets
+                        && !bytes[at..next].contains(&b'\n')
+                        && matches!(bytes.get(next), Some(b'{' | b'[' | b'('));
+                if !is_within {
+                    break;
+                }
+                at = next;
                 continue;
             }
             _ => {}
@@ -52,6 +57,13 @@ fn extent(bytes: &[u8], offset: usize, stop_at_blank: bool) -> Option<usize> {
         end = Some(at);
     }
     if open.is_empty() { end } else { None }
+}
+
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+        at += 1;
+    }
+    at
 }
 
 /// The byte after the quoted string at `at`.
@@ -81,18 +93,36 @@ fn comment_end(bytes: &[u8], at: usize) -> Option<Option<usize>> {
 }
 
 /// Takes an attribute we don't know, whose name is the current token, as it is; gives its text with a warning.
-pub(crate) fn keep_raw_attribute<'s>(cursor: &mut Cursor<'s>) -> ParseResult<(&'s str, Diagnostic)> {
-    keep(cursor, raw_value_extent)
+/// `names` are those that could have been meant.
+pub(crate) fn keep_raw_attribute<'s>(
+    cursor: &mut Cursor<'s>,
+    names: &[&'static str],
+) -> ParseResult<(&'s str, Diagnostic)> {
+    keep(cursor, raw_value_extent, names)
 }
 
 /// The same for a field between blanks.
-pub(crate) fn keep_raw_field<'s>(cursor: &mut Cursor<'s>) -> ParseResult<(&'s str, Diagnostic)> {
-    keep(cursor, raw_field_extent)
+pub(crate) fn keep_raw_field<'s>(
+    cursor: &mut Cursor<'s>,
+    names: &[&'static str],
+) -> ParseResult<(&'s str, Diagnostic)> {
+    keep(cursor, raw_field_extent, names)
+}
+
+/// What is said of what is kept.
+pub(crate) const KEPT: &str = "it is kept and printed back; `--strict` refuses it";
+
+/// There is no value after the name that is the current token, or it doesn't end.
+pub(crate) fn no_raw_value(cursor: &mut Cursor<'_>) -> Box<Diagnostic> {
+    let what = format!("a value of `{}`, with all its brackets and quotes closed", shorten(cursor.word()));
+    cursor.bump();
+    cursor.unexpected(&what)
 }
 
 fn keep<'s>(
     cursor: &mut Cursor<'s>,
     extent: fn(&str, usize) -> Option<usize>,
+    names: &[&'static str],
 ) -> ParseResult<(&'s str, Diagnostic)> {
     let source = cursor.source();
     let name = Span::new(cursor.start(), cursor.end() - 1);
@@ -100,14 +130,15 @@ fn keep<'s>(
     let word = cursor.word();
     let end = match extent(source, cursor.end()) {
         Some(end) if cursor.token() == Token::AttrName => end,
-        _ => {
-            cursor.bump();
-            return Err(cursor.unexpected(&format!("a value of `{}`", shorten(word))));
-        }
+        _ => return Err(no_raw_value(cursor)),
     };
     cursor.seek(end);
-    let message = format!("`{}` is not an attribute we know; it is kept as it is", shorten(word));
-    Ok((&source[start..end], Diagnostic::new(Code::UnknownAttributeKept, name, message).warning()))
+    let message = format!("`{}` is not an attribute we know", shorten(word));
+    let help = match did_you_mean(word, names.iter().copied()) {
+        Some(close) => format!("did you mean `{close}`? As it stands {KEPT}"),
+        None => KEPT.to_owned(),
+    };
+    Ok((&source[start..end], Diagnostic::new(Code::UnknownAttributeKept, name, message).help(help).warning()))
 }
 
 #[cfg(test)]
@@ -116,7 +147,7 @@ mod tests {
 
     #[test]
     fn raw_values_reach_as_far_as_they_should() {
-        let rows: [(&str, Option<&str>); 15] = [
+        let rows: [(&str, Option<&str>); 21] = [
             ("1, next=2", Some("1")),
             ("word  \nnext", Some("word")),
             ("{a={1,2} b=(3)}, next", Some("{a={1,2} b=(3)}")),
@@ -128,6 +159,12 @@ mod tests {
             ("[4]<=[2,2]T(1,0) }", Some("[4]<=[2,2]T(1,0)")),
             ("a/b, c", Some("a/b")),
             ("1 // rest", Some("1")),
+            ("3 ROOT r = f32[4] negate(q)", Some("3")),
+            ("1 sharding={replicated}", Some("1")),
+            ("mesh['a'=2,'b'=4] {a}, x", Some("mesh['a'=2,'b'=4] {a}")),
+            ("{a}\n{b}", Some("{a}")),
+            ("\n  {4}\n", Some("\n  {4}")),
+            ("\n 4\n  r = f32[] constant(1)", Some("\n 4")),
             (", x", None),
             ("{1", None),
             ("{1)", None),

@@ -82,6 +82,9 @@ fn parse_in_layout(
                     if cursor.eat(Token::Comma) {
                         break;
                     }
+                    if cursor.token() == Token::RParen {
+                        check_element_layouts(cursor, context, elements)?;
+                    }
                     cursor.expect(Token::RParen, "`,` or `)` in the tuple shape")?;
                     done = context.module.shapes.intern(Shape::Tuple(std::mem::take(elements)));
                 }
@@ -98,6 +101,85 @@ fn parse_in_layout(
             open.pop();
         }
     }
+}
+
+/// What is wrong with a layout, if anything. XLA looks where it makes literals and tuples, and nowhere else.
+pub(super) fn layout_fault(array: &ArrayShape, layout: &Layout) -> Option<&'static str> {
+    let rank = array.rank();
+    if !is_permutation(&layout.minor_to_major, rank) {
+        return Some("its dimensions are not each of the shape's once");
+    }
+    if layout.index_type.is_some() || layout.pointer_type.is_some() {
+        return Some("index and pointer types are for sparse arrays");
+    }
+    let is_bad_tile = |tile: &Vec<TileDimension>| {
+        tile.is_empty() || tile.iter().any(|size| matches!(size, TileDimension::Size(size) if *size < 1))
+    };
+    if layout.tiles.iter().any(is_bad_tile) {
+        return Some("a tile must have dimensions, and sizes of at least 1");
+    }
+    if layout.element_size_in_bits < 0 {
+        return Some("the element size is negative");
+    }
+    for (position, split) in layout.split_configs.iter().enumerate() {
+        // Splits count dimensions from the slowest varying one.
+        let logical = usize::try_from(split.dimension)
+            .ok()
+            .and_then(|dimension| layout.minor_to_major.iter().rev().nth(dimension))
+            .and_then(|&dimension| array.dimensions.get(usize::try_from(dimension).ok()?));
+        let Some(&size) = logical else {
+            return Some("a split is of a dimension that the shape doesn't have");
+        };
+        if layout.split_configs[..position].iter().any(|other| other.dimension == split.dimension) {
+            return Some("a dimension has two splits");
+        }
+        let mut previous = 0;
+        for &index in &split.indices {
+            if index <= previous || index >= size {
+                return Some("split indices must increase, within the dimension");
+            }
+            previous = index;
+        }
+    }
+    None
+}
+
+fn is_permutation(entries: &[i64], rank: usize) -> bool {
+    let is_default = entries.iter().rev().enumerate().all(|(index, &entry)| entry == index as i64);
+    if entries.len() != rank {
+        return false;
+    }
+    if is_default {
+        return true;
+    }
+    let mut seen = vec![false; rank];
+    entries.iter().all(|&entry| {
+        let slot = usize::try_from(entry).ok().and_then(|entry| seen.get_mut(entry));
+        slot.is_some_and(|slot| !std::mem::replace(slot, true))
+    })
+}
+
+/// XLA validates the layouts of a tuple's elements (and only of those) when it reads a shape.
+fn check_element_layouts(
+    cursor: &Cursor<'_>,
+    context: &ValueContext<'_>,
+    elements: &[ShapeId],
+) -> ParseResult<()> {
+    for (index, &element) in elements.iter().enumerate() {
+        let array = match context.module.shape(element) {
+            Shape::Array(array) => array,
+            &Shape::Buffer(inner) => match context.module.shape(inner) {
+                Shape::Array(array) => array,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        if let Some(fault) = array.layout.as_ref().and_then(|layout| layout_fault(array, layout)) {
+            let message = format!("element {index} of the tuple cannot have its layout: {fault}");
+            return Err(Diagnostic::new(Code::BadLayout, cursor.span(), message).boxed());
+        }
+    }
+    Ok(())
 }
 
 fn no_shape(cursor: &Cursor<'_>) -> Box<Diagnostic> {
@@ -190,10 +272,12 @@ impl FieldReader<'_, '_> {
     }
 
     /// Takes `token` if it is there and complains otherwise.
-    fn want(&mut self, token: Token, what: &str) {
-        if !self.cursor.eat(token) {
+    fn want(&mut self, token: Token, what: &str) -> bool {
+        let found = self.cursor.eat(token);
+        if !found {
             self.complain(what);
         }
+        found
     }
 
     /// Takes an integer if there is one and complains otherwise.
@@ -258,13 +342,18 @@ impl FieldReader<'_, '_> {
         if !self.letters("T") {
             return Ok(tiles);
         }
-        loop {
-            self.want(Token::LParen, "`(` and the dimensions of a tile");
+        // A fault ends the tiles: what follows must be the next field, or the end of the layout.
+        while self.want(Token::LParen, "`(` and the dimensions of a tile") {
             let mut tile = Vec::new();
-            while matches!(self.cursor.token(), Token::Int | Token::Asterisk) {
+            let mut is_good = true;
+            while is_good && (self.cursor.token() != Token::RParen || !tile.is_empty()) {
                 let span = self.cursor.span();
                 if self.cursor.eat(Token::Asterisk) {
                     tile.push(TileDimension::Combine);
+                } else if self.cursor.token() != Token::Int {
+                    self.complain("a tile dimension");
+                    is_good = false;
+                    break;
                 } else {
                     match self.int() {
                         Some(UNBOUNDED) => tile.push(TileDimension::Combine),
@@ -280,16 +369,18 @@ impl FieldReader<'_, '_> {
                 if !self.cursor.eat(Token::Comma) {
                     break;
                 }
-                if !matches!(self.cursor.token(), Token::Int | Token::Asterisk) {
-                    self.complain("a tile dimension");
-                }
             }
-            self.want(Token::RParen, "`,` or `)` in a tile");
             tiles.push(tile);
-            if self.cursor.token() != Token::LParen {
-                return Ok(tiles);
+            let is_closed = is_good && self.want(Token::RParen, "`,` or `)` in a tile");
+            if !is_closed || self.cursor.token() != Token::LParen {
+                break;
             }
         }
+        // `T` without a tile is an empty one.
+        if tiles.is_empty() {
+            tiles.push(Vec::new());
+        }
+        Ok(tiles)
     }
 
     /// Takes `D(D+~,C)`, which XLA reads and drops.

@@ -63,6 +63,9 @@ impl Verifier<'_> {
         let mut found = Vec::new();
         let mut open = vec![(shape, Vec::new())];
         while let Some((shape, place)) = open.pop() {
+            if !self.facts.of(shape).has_buffer {
+                continue;
+            }
             match self.module.shape(shape) {
                 Shape::Buffer(_) => found.push(place),
                 Shape::Tuple(elements) => {

@@ -164,8 +164,18 @@ impl Verifier<'_> {
 
 /// What is wrong with an array shape in itself.
 fn shape_fault(array: &ArrayShape) -> Option<&'static str> {
+    let layout = || array.layout.as_ref();
+    size_fault(array).or_else(|| layout_fault(layout()?, array)).or_else(|| split_fault(layout()?, array))
+}
+
+/// What is wrong with the sizes of an array.
+pub(super) fn size_fault(array: &ArrayShape) -> Option<&'static str> {
     if array.dimensions.iter().any(|&size| size < 0 && size != UNBOUNDED) {
         return Some("a dimension is negative");
+    }
+    // However large the others are, nothing is nothing.
+    if array.dimensions.contains(&0) {
+        return None;
     }
     let bytes = array.element_type.storage_bytes() as i64;
     let known = array.dimensions.iter().filter(|&&size| size != UNBOUNDED);
@@ -173,10 +183,11 @@ fn shape_fault(array: &ArrayShape) -> Option<&'static str> {
     if product.and_then(|product| product.checked_mul(bytes)).is_none() {
         return Some("it has more elements than can be counted");
     }
-    layout_fault(array.layout.as_ref()?, array)
+    None
 }
 
-fn layout_fault(layout: &Layout, array: &ArrayShape) -> Option<&'static str> {
+/// What is wrong with a layout of an array.
+pub(super) fn layout_fault(layout: &Layout, array: &ArrayShape) -> Option<&'static str> {
     let rank = array.rank();
     let mut seen = vec![false; rank];
     let is_new = |&number: &i64| {
@@ -201,6 +212,12 @@ fn layout_fault(layout: &Layout, array: &ArrayShape) -> Option<&'static str> {
     if layout.tiles.iter().any(bad_tile) {
         return Some("a tile has a dimension that is not positive");
     }
+    None
+}
+
+/// What is wrong with the splits of a layout. XLA minds them in the entry layout only.
+fn split_fault(layout: &Layout, array: &ArrayShape) -> Option<&'static str> {
+    let rank = array.rank();
     let mut split = vec![false; rank];
     for config in &layout.split_configs {
         let Some(index) = usize::try_from(config.dimension).ok().filter(|&index| index < rank) else {

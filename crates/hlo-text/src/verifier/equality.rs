@@ -1,8 +1,9 @@
 //! When two shapes are the same: XLA's notions of compatible and equal.
 
+use hashbrown::HashSet;
 use smallvec::SmallVec;
 
-use crate::ir::{ArrayShape, ElementType, Layout, Shape, ShapeId, ShapeTable, UNBOUNDED};
+use crate::ir::{ArrayShape, ElementType, HASHER, Layout, Shape, ShapeId, ShapeTable, UNBOUNDED};
 use crate::shape_inference::Inferred;
 
 /// Which element types are the same.
@@ -26,6 +27,9 @@ pub(super) enum Layouts {
     Anywhere,
     Full,
 }
+
+/// After so many pairs of parts those that have been compared are remembered.
+const UNCOUNTED_STEPS: usize = 256;
 
 /// A notion of sameness.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +59,15 @@ impl Sameness {
     pub(super) fn of(self, shapes: &ShapeTable, a: ShapeId, b: ShapeId) -> bool {
         let mut pairs: SmallVec<[(ShapeId, ShapeId); 8]> = SmallVec::new();
         pairs.push((a, b));
+        let mut seen: HashSet<(ShapeId, ShapeId), foldhash::fast::FixedState> = HashSet::with_hasher(HASHER);
+        let mut steps = 0;
         while let Some((mut a, mut b)) = pairs.pop() {
             if a == b {
+                continue;
+            }
+            // Shapes share their parts; what is large is seldom new all through.
+            steps += 1;
+            if steps > UNCOUNTED_STEPS && !seen.insert((a, b)) {
                 continue;
             }
             if self.buffers_are_arrays {

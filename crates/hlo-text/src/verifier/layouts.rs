@@ -1,9 +1,10 @@
 //! Rules that only hold where layouts are final.
 
 use crate::diagnostic::Code;
-use crate::ir::{ArrayShape, AttrKey, ElementType, InstructionId, Module, Opcode, Shape, ShapeId};
+use crate::ir::{ArrayShape, AttrKey, ElementType, InstructionId, Opcode, Shape, ShapeId};
 
 use super::elementwise::is_elementwise;
+use super::entry::{layout_fault, size_fault};
 use super::equality::{EQUAL, Layouts, Sameness};
 use super::{Check, Verifier};
 
@@ -19,34 +20,45 @@ impl Verifier<'_> {
         }
     }
 
-    /// A layout names as many dimensions as its array has.
-    pub(super) fn check_layout_rank(&self, id: InstructionId) -> Check {
-        match self.module.shape_of(id).as_array() {
-            Some(ArrayShape { dimensions, layout: Some(layout), .. })
-                if layout.minor_to_major.len() != dimensions.len() =>
-            {
-                let message = format!(
-                    "the layout of `{}` lists {} dimensions, but its shape has {}",
-                    self.name(id),
-                    layout.minor_to_major.len(),
-                    dimensions.len()
-                );
-                Err(self.wrong(Code::LayoutRank, id, message))
-            }
-            _ => Ok(()),
+    /// Sizes can be counted, and layouts are ones that their arrays can have.
+    pub(super) fn check_shape_itself(&self, id: InstructionId) -> Check {
+        let facts = self.facts.of(self.shape_id(id));
+        if !facts.has_bad_layout && !facts.is_too_large {
+            return Ok(());
         }
+        let mut leaves = Vec::new();
+        self.leaves(self.shape_id(id), &mut leaves);
+        for leaf in leaves {
+            let array = match self.module.shape(leaf) {
+                Shape::Array(array) => array,
+                Shape::Buffer(inner) => match self.module.shape(*inner).as_array() {
+                    Some(array) => array,
+                    None => continue,
+                },
+                Shape::Tuple(_) | Shape::Token | Shape::Opaque => continue,
+            };
+            let text = || crate::printer::shape::array_text(array, true);
+            if let Some(fault) = size_fault(array) {
+                let message = format!("`{}` has the impossible shape {}: {fault}", self.name(id), text());
+                return Err(self.wrong(Code::ShapeSize, id, message));
+            }
+            if let Some(fault) = array.layout.as_ref().and_then(|layout| layout_fault(layout, array)) {
+                let message = format!("`{}` has the impossible shape {}: {fault}", self.name(id), text());
+                return Err(self.wrong(Code::LayoutRank, id, message));
+            }
+        }
+        Ok(())
     }
 
     /// Only types of less than a byte have an element size of their own.
     pub(super) fn check_element_sizes(&self, id: InstructionId) -> Check {
-        let mut leaves = Vec::new();
-        self.leaves(self.shape_id(id), &mut leaves);
-        let fault = leaves.into_iter().find(|&leaf| has_custom_size(self.module.shape(leaf)));
-        let Some(leaf) = fault else { return Ok(()) };
+        if !self.facts.of(self.shape_id(id)).has_custom_size {
+            return Ok(());
+        }
         let message = format!(
-            "`{}` states an element size for {}, whose elements are whole bytes",
+            "`{}` states an element size for elements that are whole bytes: {}",
             self.name(id),
-            crate::printer::shape::shape_text(self.module, leaf, true)
+            crate::printer::shape::shape_text(self.module, self.shape_id(id), true)
         );
         Err(self.wrong(Code::ElementSize, id, message).help("leave out `E(...)`"))
     }
@@ -199,14 +211,8 @@ fn is_on_host(array: &ArrayShape) -> bool {
     array.layout.as_ref().is_some_and(|layout| layout.memory_space == HOST_MEMORY)
 }
 
-/// Whether the shape is an array whose layout states a size for elements that are whole bytes.
-fn has_custom_size(shape: &Shape) -> bool {
-    let Shape::Array(array) = shape else { return false };
+/// Whether the layout states a size for elements that are whole bytes.
+pub(super) fn has_custom_size(array: &ArrayShape) -> bool {
     let stated = array.layout.as_ref().is_some_and(|layout| layout.element_size_in_bits != 0);
     stated && (array.element_type.bits() >= 8 || array.element_type == ElementType::Pred)
-}
-
-/// Whether any layout of the module states a size for elements that are whole bytes.
-pub(super) fn has_custom_sizes(module: &Module) -> bool {
-    module.shapes().iter().any(|(_, shape)| has_custom_size(shape))
 }

@@ -14,6 +14,7 @@ mod collectives;
 mod elementwise;
 mod entry;
 mod equality;
+mod facts;
 mod fusion;
 mod groups;
 mod layouts;
@@ -37,6 +38,7 @@ use crate::ir::{AttrKey, ComputationId, HASHER, InstructionId, Module, Opcode, S
 use crate::shape_inference::shape_text;
 
 use equality::{COMPATIBLE, EQUAL, Sameness};
+use facts::ShapeFacts;
 use uses::Uses;
 
 /// How many violations are reported unless the caller asks for another number.
@@ -82,6 +84,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Vec<Violation> {
         module,
         options,
         uses: Uses::default(),
+        facts: ShapeFacts::new(module),
         found: Vec::new(),
         same: if options.layout_sensitive { EQUAL } else { COMPATIBLE },
         operand_shapes: Vec::new(),
@@ -100,6 +103,7 @@ struct Verifier<'m> {
     module: &'m Module,
     options: &'m VerifyOptions,
     uses: Uses,
+    facts: ShapeFacts,
     found: Vec<Violation>,
     /// What is asked of shapes that must be the same.
     same: Sameness,
@@ -116,7 +120,7 @@ impl Verifier<'_> {
         if !self.found.is_empty() {
             return;
         }
-        self.uses = Uses::new(self.module);
+        self.uses = Uses::new(self.module, self.facts.any_buffer);
         self.check_order();
         if !self.found.is_empty() {
             return;
@@ -155,10 +159,11 @@ impl Verifier<'_> {
         let opcode = self.module.instruction(id).opcode;
         self.note(self.check_async_pair(id));
         self.note(self.check_unbounded(id));
-        self.note(self.check_layout_rank(id));
-        if self.uses.has_custom_sizes {
+        let shape_itself = self.check_shape_itself(id);
+        if shape_itself.is_ok() {
             self.note(self.check_element_sizes(id));
         }
+        self.note(shape_itself);
         if self.module.instruction(id).attribute_count() > 0 {
             self.note(self.check_sharding(id));
             self.note(self.check_origin(id));
@@ -175,7 +180,7 @@ impl Verifier<'_> {
             }
             _ => {}
         }
-        if self.uses.has_buffers {
+        if self.facts.any_buffer {
             self.note(self.check_buffers(id));
         }
         if self.options.layout_sensitive {

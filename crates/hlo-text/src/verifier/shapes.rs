@@ -1,15 +1,13 @@
 //! Result shapes: what is stated against what follows.
 
-use smallvec::SmallVec;
-
 use crate::diagnostic::Code;
 use crate::ir::{
-    ArrayShape, AttrKey, ElementClass, ElementType, InstructionId, Module, Opcode, Shape, ShapeId, UNBOUNDED,
-    words,
+    ArrayShape, AttrKey, ElementClass, ElementType, InstructionId, Opcode, Shape, ShapeId, UNBOUNDED, words,
 };
 use crate::shape_inference::{InferRequest, Inferred, ShapeErrorSubject, inferred_for_verifier};
 
 use super::equality::{COMPATIBLE, EQUAL, EQUAL_ORDER, FLOATS_ALIKE, Layouts, Sameness};
+use super::facts::Floats;
 use super::{Check, Verifier};
 
 /// How the result shape of an opcode is checked.
@@ -80,16 +78,7 @@ fn comparison(opcode: Opcode) -> (Comparison, bool) {
 impl Verifier<'_> {
     /// No dimension of the result is of unknown size.
     pub(super) fn check_unbounded(&self, id: InstructionId) -> Check {
-        if self.options.allow_unbounded_dynamism || !self.uses.has_unbounded {
-            return Ok(());
-        }
-        let mut leaves = Vec::new();
-        self.leaves(self.shape_id(id), &mut leaves);
-        let is_unbounded = |&id: &ShapeId| match self.module.shape(id) {
-            Shape::Array(array) => array.dimensions.contains(&UNBOUNDED),
-            _ => false,
-        };
-        if !leaves.iter().any(is_unbounded) {
+        if self.options.allow_unbounded_dynamism || !self.facts.of(self.shape_id(id)).has_unbounded {
             return Ok(());
         }
         let message = format!("`{}` is {}: sizes must be known or bounded", self.name(id), self.text_of(id));
@@ -117,8 +106,12 @@ impl Verifier<'_> {
             O::Scan => self.note(self.check_scan(id)),
             O::Constant => self.note(self.check_constant(id)),
             _ => {
-                // Groups first: how shapes change depends on them. So XLA does with comparisons.
-                self.note(if opcode == O::Sort { self.check_sort(id) } else { self.check_collective(id) });
+                // Groups first: how shapes change depends on them. So XLA does with comparisons and scales.
+                self.note(match opcode {
+                    O::Sort => self.check_sort(id),
+                    O::ScaledDot => self.check_scales(id),
+                    _ => self.check_collective(id),
+                });
                 if self.found.len() > before {
                     return;
                 }
@@ -135,7 +128,6 @@ impl Verifier<'_> {
         }
         let more = match opcode {
             O::Map | O::Reduce | O::ReduceWindow => self.check_applied_types(id),
-            O::ScaledDot => self.check_scales(id),
             O::Rng => self.check_rng(id),
             O::AddDependency => self.check_token(id, 1),
             O::Infeed => self.check_token(id, 0),
@@ -226,50 +218,23 @@ impl Verifier<'_> {
 
     /// All floating-point arrays among the operands are of one width.
     fn check_precision(&self, id: InstructionId, operands: &[ShapeId]) -> Check {
-        let shapes = self.module.shapes();
-        let mut first: Option<ElementType> = None;
-        let mut open: SmallVec<[ShapeId; 8]> = SmallVec::new();
+        let mut floats = Floats::None;
         for (index, &operand) in operands.iter().enumerate() {
-            // The same shape says the same.
-            if operands[..index].last() == Some(&operand) {
-                continue;
-            }
-            open.push(operand);
-            while let Some(shape) = open.pop() {
-                let array = match shapes.get(shape) {
-                    Shape::Array(array) => array,
-                    Shape::Tuple(elements) => {
-                        open.extend_from_slice(elements);
-                        continue;
-                    }
-                    Shape::Buffer(array) => {
-                        open.push(*array);
-                        continue;
-                    }
-                    Shape::Token | Shape::Opaque => continue,
-                };
-                if !array.element_type.is_float() {
-                    continue;
-                }
-                let expected = *first.get_or_insert(array.element_type);
-                if expected != array.element_type {
-                    let message = format!(
-                        "the operands of {} `{}` mix {} and {}",
-                        self.opcode(id),
-                        self.name(id),
-                        expected.name(),
-                        array.element_type.name()
-                    );
-                    let violation = self.wrong(Code::MixedPrecision, id, message);
-                    let violation = match self.module.operands(id).get(index) {
-                        Some(&operand) => {
-                            violation.also(operand, format!("this is {}", self.text_of(operand)))
-                        }
-                        None => violation,
-                    };
-                    return Err(violation.help("bring the operands to one type with a convert"));
-                }
-            }
+            floats = floats.and(self.facts.of(operand).floats);
+            let Floats::Mixed(one, other) = floats else { continue };
+            let message = format!(
+                "the operands of {} `{}` mix {} and {}",
+                self.opcode(id),
+                self.name(id),
+                one.name(),
+                other.name()
+            );
+            let violation = self.wrong(Code::MixedPrecision, id, message);
+            let violation = match self.module.operands(id).get(index) {
+                Some(&operand) => violation.also(operand, format!("this is {}", self.text_of(operand))),
+                None => violation,
+            };
+            return Err(violation.help("bring the operands to one type with a convert"));
         }
         Ok(())
     }
@@ -405,12 +370,4 @@ fn is_no_scale(operand: &ArrayShape, scale: &ArrayShape) -> bool {
     let bf16 = |array: &ArrayShape| array.element_type == ElementType::Bf16;
     let single = |array: &ArrayShape| array.dimensions.iter().all(|&size| size == 1);
     bf16(operand) && bf16(scale) && single(scale) && !single(operand)
-}
-
-/// Whether any shape of the module has a dimension of unknown size.
-pub(super) fn has_unbounded(module: &Module) -> bool {
-    module.shapes().iter().any(|(_, shape)| match shape {
-        Shape::Array(array) => array.dimensions.contains(&UNBOUNDED),
-        _ => false,
-    })
 }

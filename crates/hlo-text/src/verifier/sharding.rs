@@ -128,6 +128,11 @@ impl Verifier<'_> {
                     );
                     return Err(self.wrong(Code::ShardingRank, id, message));
                 }
+                if let TileDevices::Iota(iota) = tiled.assignment().devices()
+                    && iota.device_count().ok() != count
+                {
+                    return Err(devices("has another number of devices than tiles".to_owned()));
+                }
                 if let TileDevices::List(list) = tiled.assignment().devices() {
                     let mut seen: HashSet<i64, foldhash::fast::FixedState> = HashSet::with_hasher(HASHER);
                     for &device in list {

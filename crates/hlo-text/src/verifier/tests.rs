@@ -172,6 +172,30 @@ fn the_number_of_violations_is_limited() {
 }
 
 #[test]
+fn shapes_that_share_their_parts_are_looked_at_once() {
+    // Written out, each of these has half a million parts, in two orders of the layout.
+    let doubled = |name: &str, layout: &str| {
+        let mut text = format!(" {name}0 = f32[2,3]{layout} parameter({})\n", usize::from(name == "b"));
+        for level in 1..19 {
+            text.push_str(&format!(" {name}{level} = tuple({name}{0}, {name}{0})\n", level - 1));
+        }
+        text
+    };
+    let mut text = format!("HloModule m\nENTRY e {{\n{}{}", doubled("a", "{1,0}"), doubled("b", "{0,1}"));
+    for index in 0..200 {
+        text.push_str(&format!(" copy{index} = copy(a18)\n"));
+    }
+    text.push_str("}\n");
+    let mut module = parse(&text);
+    let other = module.instruction(named(&module, "b18")).shape;
+    for index in 0..200 {
+        module.set_shape(named(&module, &format!("copy{index}")), other);
+    }
+    module.settle_entry_layout();
+    assert_eq!(codes(&module), []);
+}
+
+#[test]
 fn every_opcode_is_verified_without_operands_and_attributes() {
     // Whatever a pass leaves out, nothing panics.
     for &opcode in Opcode::ALL {

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::ir::{ComputationId, HASHER, InstructionId, Module, Opcode, Shape};
+use crate::ir::{ComputationId, HASHER, InstructionId, Module, Opcode};
 
 /// Who calls a computation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,28 +25,19 @@ pub(super) struct Uses {
     /// The users, in order and each once, of instructions whose users are asked for.
     lists: HashMap<InstructionId, Vec<InstructionId>, foldhash::fast::FixedState>,
     callers: HashMap<ComputationId, Callers, foldhash::fast::FixedState>,
-    /// Whether any shape of the module has a buffer.
-    pub(super) has_buffers: bool,
-    /// Whether any shape of the module has a dimension of unknown size.
-    pub(super) has_unbounded: bool,
-    /// Whether any layout of the module states a size for elements that are whole bytes.
-    pub(super) has_custom_sizes: bool,
 }
 
 impl Uses {
-    pub(super) fn new(module: &Module) -> Self {
-        let has_buffers = module.shapes().iter().any(|(_, shape)| matches!(shape, Shape::Buffer(_)));
+    /// The users of all instructions are kept if `all_lists`.
+    pub(super) fn new(module: &Module, all_lists: bool) -> Self {
         let mut uses = Self {
             used: vec![false; module.instruction_id_limit()],
             lists: HashMap::with_hasher(HASHER),
             callers: HashMap::with_hasher(HASHER),
-            has_buffers,
-            has_unbounded: super::shapes::has_unbounded(module),
-            has_custom_sizes: super::layouts::has_custom_sizes(module),
         };
         for &computation in module.computations() {
             for id in module.live_instructions(computation) {
-                uses.add(module, id, has_buffers);
+                uses.add(module, id, all_lists);
             }
         }
         uses

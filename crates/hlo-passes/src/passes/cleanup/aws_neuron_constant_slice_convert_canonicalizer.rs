@@ -49,8 +49,9 @@ impl Pass for ConstantSliceConvertCanonicalizer {
                     id,
                     format_args!("looked up in a table of s32 instead of `{}`", edit.name_of(found.table)),
                 );
-                let table = match converted.get(&found.table) {
-                    Some(&table) => table,
+                let known = converted.get(&found.table).copied();
+                let table = match known.filter(|&table| !edit.is_removed(table)) {
+                    Some(table) => table,
                     None => {
                         let Some(table) = convert_table(edit, found.table) else { return Ok(None) };
                         converted.insert(found.table, table);

@@ -16,26 +16,26 @@
 //! In each computation, the largest set of collectives is found for which all of this holds:
 //!
 //! 1. they are `all-reduce`, `all-gather`, `reduce-scatter` or `collective-permute` with at least two operands and a
-//!    tuple of as many results, of which the last is a scalar
-//! 2. the last operand comes from a constant, through the last results of collectives, and converts, additions and
-//!    multiplications with a constant on the way
-//! 3. the last result is read only as the last operand of collectives of the set, through converts and the like or not,
-//!    or not at all
+//!    tuple of as many results, of which the last is a scalar, as is the last operand
+//! 2. the last result is read only as the last operand of collectives of the set, or not at all; converts, and additions
+//!    and multiplications with a constant, may be on the way
 //!
-//! 4. All of them lose their last operand and last result. With one result left the collective is an array, and what
+//! Where the first of these numbers comes from does not matter: it is a constant, or a parameter of the entry
+//! computation (which stays), as in dumps of torch-xla.
+//!
+//! 3. All of them lose their last operand and last result. With one result left the collective is an array, and what
 //!    read the element reads the collective.
-//! 5. What only made the number goes, too.
-//! 6. Names, metadata, attributes and the shardings of the other results stay.
+//! 4. What only made the number goes, too.
+//! 5. Names, metadata, attributes and the shardings of the other results stay.
 //!
 //! Left alone, with a remark:
 //!
-//! 7. collectives whose last result is read as data: by another opcode, by a collective outside the set (of a single
+//! 6. collectives whose last result is read as data: by another opcode, by a collective outside the set (of a single
 //!    operand, say), as another operand than the last
-//! 8. collectives whose last result reaches the root
-//! 9. collectives whose last operand doesn't start at a constant
-//! 10. results that are used as a whole
-//! 11. control dependencies
-//! 12. `all-to-all`: its operands are one per device; permutes of parts of buffers
+//! 7. collectives whose last result reaches the root
+//! 8. results that are used as a whole
+//! 9. control dependencies
+//! 10. `all-to-all`: its operands are one per device; permutes of parts of buffers
 //!
 //! The order between the collectives is lost; that is the purpose. Confidence: medium; the test for tokens is ours.
 
@@ -51,9 +51,6 @@ use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResu
 use crate::passes::stock::tuple_simplifier::tuple_element;
 use crate::{Map, Set};
 
-/// How many converts and the like are looked through from one collective to the next.
-const MAX_CHAIN: usize = 8;
-
 /// The pass.
 pub(crate) struct CollectiveTokenRemoval;
 
@@ -62,7 +59,10 @@ impl Pass for CollectiveTokenRemoval {
         for computation in edit.computations().to_vec() {
             // Readers first, so that what is removed has no readers left.
             for id in find(edit, computation, context).into_iter().rev() {
-                remove_token(edit, id, context)?;
+                // One that only made the number for others has gone with them.
+                if !edit.is_removed(id) {
+                    remove_token(edit, id, context)?;
+                }
             }
         }
         Ok(())
@@ -78,7 +78,7 @@ fn find(edit: &Editor<'_>, computation: ComputationId, context: &mut PassContext
     if !has_any {
         return Vec::new();
     }
-    let mut search = Search { edit, from_constant: Map::default(), reasons: Map::default() };
+    let mut search = Search { edit, reasons: Map::default() };
     let mut candidates = Vec::new();
     for id in edit.post_order(computation) {
         match search.judge(id) {
@@ -142,8 +142,6 @@ fn is_eligible(opcode: Opcode) -> bool {
 
 struct Search<'e, 'm> {
     edit: &'e Editor<'m>,
-    /// Of collectives seen: whether the last operand starts at a constant.
-    from_constant: Map<InstructionId, bool>,
     /// Why collectives stay.
     reasons: Map<InstructionId, Cow<'static, str>>,
 }
@@ -163,7 +161,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether the collective is a candidate, whoever reads its results.
-    fn judge(&mut self, id: InstructionId) -> Finding<()> {
+    fn judge(&self, id: InstructionId) -> Finding<()> {
         let edit = self.edit;
         let opcode = edit.instruction(id).opcode;
         if !is_eligible(opcode) && opcode != Opcode::AllToAll {
@@ -180,14 +178,9 @@ impl Search<'_, '_> {
         if opcode == Opcode::AllToAll || !edit.is_default(id, AttrKey::PermuteSliceSizes) {
             return Finding::near("its operands belong together");
         }
-        let from_constant = self.starts_at_constant(operand);
-        self.from_constant.insert(id, from_constant);
         let is_scalar = |shape| matches!(edit.shape(shape), Shape::Array(array) if array.rank() == 0);
         if !is_scalar(result) || !is_scalar(edit.instruction(operand).shape) {
             return Finding::near("its last operand is not a scalar");
-        }
-        if !from_constant {
-            return Finding::near("its last operand does not start at a constant");
         }
         if edit.has_control_dependencies(id) {
             return Finding::near(HAS_CONTROL_DEPENDENCIES);
@@ -204,27 +197,6 @@ impl Search<'_, '_> {
             }
         }
         Finding::Match(())
-    }
-
-    /// Whether a number comes from a constant, through the last results of collectives.
-    fn starts_at_constant(&self, operand: InstructionId) -> bool {
-        let edit = self.edit;
-        let mut source = operand;
-        for _ in 0..=MAX_CHAIN {
-            if edit.instruction(source).opcode == Opcode::Constant {
-                return true;
-            }
-            if let Some((collective, index)) = tuple_element(edit, source) {
-                // Operands come before users, so it has been seen if it is one.
-                let is_last = index + 1 == edit.operands(collective).len();
-                return is_last && self.from_constant.get(&collective) == Some(&true);
-            }
-            match number_behind(edit, source) {
-                Some(next) => source = next,
-                None => return false,
-            }
-        }
-        false
     }
 
     /// The collectives that take the last result as their last operand.

@@ -4,13 +4,15 @@ use hlo_text::ir::{AttrKey, InstructionId, MAX_EXPANDED_DEVICES, Opcode, Replica
 
 use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
-use crate::pass::{PassError, PassResult};
+use crate::pass::{PassContext, PassError, PassResult};
 
 /// How many there are of each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Devices {
     pub(super) replicas: i64,
     pub(super) partitions: i64,
+    /// The header doesn't say it, groups do.
+    pub(super) are_inferred: bool,
 }
 
 /// The largest number in the groups or pairs of a collective.
@@ -30,6 +32,18 @@ fn largest_member(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
         // The other forms name everyone from 0 on.
         Value::ReplicaGroups(groups) => groups.device_count().map(|count| count - 1),
         _ => None,
+    }
+}
+
+/// Why collectives without groups can't be told who takes part.
+pub(super) const EVERYONE_IS_UNKNOWN: &str =
+    "everyone takes part, but the header doesn't say how many that are";
+
+/// Whether a collective has no groups, which stands for everyone.
+pub(super) fn is_among_everyone(edit: &Editor<'_>, id: InstructionId) -> bool {
+    match edit.value_of(id, AttrKey::ReplicaGroups) {
+        Some(Value::ReplicaGroups(groups)) => groups.is_empty(),
+        _ => edit.instruction(id).opcode != Opcode::CollectivePermute,
     }
 }
 
@@ -63,6 +77,9 @@ pub(super) fn device_groups(
         GroupMode::CrossPartition => (devices.partitions, "partition"),
         _ => (devices.replicas, "replica"),
     };
+    if groups.is_empty() && devices.are_inferred {
+        return Err(fail(EVERYONE_IS_UNKNOWN.to_owned()));
+    }
     let groups = if groups.is_empty() { vec![(0..members).collect()] } else { groups };
     let mut sorted: Vec<i64> = groups.iter().flatten().copied().collect();
     sorted.sort_unstable();
@@ -72,7 +89,7 @@ pub(super) fn device_groups(
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(fail(format!("its groups name {what} {} twice", twice[0])));
     }
-    let Devices { replicas, partitions } = devices;
+    let Devices { replicas, partitions, .. } = devices;
     let mut result = Vec::new();
     for group in groups {
         match mode {
@@ -103,7 +120,7 @@ pub(super) fn device_pairs(
         Some(Value::IntLists(pairs)) => pairs.as_slice(),
         _ => &[],
     };
-    let Devices { replicas, partitions } = devices;
+    let Devices { replicas, partitions, .. } = devices;
     let is_across_replicas = mode == GroupMode::CrossReplica;
     let (members, others) = if is_across_replicas { (replicas, partitions) } else { (partitions, replicas) };
     let count = usize::try_from(others).unwrap_or(usize::MAX).saturating_mul(pairs.len());
@@ -136,7 +153,8 @@ impl Devices {
     /// nothing, and groups name more, as many are taken to be there as groups name.
     pub(super) fn of(edit: &Editor<'_>) -> Self {
         let header = &edit.header;
-        let mut named = Self { replicas: 1, partitions: 1 };
+        let mut named = Self { replicas: 1, partitions: 1, are_inferred: true };
+        let mut devices = 1;
         for &computation in edit.computations() {
             for id in edit.live_instructions(computation) {
                 let Some(largest) = largest_member(edit, id) else { continue };
@@ -145,15 +163,32 @@ impl Devices {
                         &mut named.replicas
                     }
                     Some(GroupMode::CrossPartition) => &mut named.partitions,
-                    Some(GroupMode::FlattenedIds) | None => continue,
+                    Some(GroupMode::FlattenedIds) => &mut devices,
+                    None => continue,
                 };
                 *count = largest.saturating_add(1).max(*count);
             }
         }
+        // Modules with global device numbers are one program for many partitions.
+        if named.replicas == 1 && named.partitions == 1 && header.replica_count == 1 {
+            named.partitions = devices;
+        }
         let or_named = |given, named| if given == 1 { named } else { given };
-        Self {
-            replicas: or_named(header.replica_count, named.replicas),
-            partitions: or_named(header.num_partitions, named.partitions),
+        let replicas = or_named(header.replica_count, named.replicas);
+        let partitions = or_named(header.num_partitions, named.partitions);
+        let are_inferred = replicas != header.replica_count || partitions != header.num_partitions;
+        Self { replicas, partitions, are_inferred }
+    }
+
+    /// Says what the header doesn't.
+    pub(super) fn log_inferred(self, edit: &Editor<'_>, context: &mut PassContext<'_>) {
+        for (what, count, given) in [
+            ("replica_count", self.replicas, edit.header.replica_count),
+            ("num_partitions", self.partitions, edit.header.num_partitions),
+        ] {
+            if count != given {
+                context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
+            }
         }
     }
 

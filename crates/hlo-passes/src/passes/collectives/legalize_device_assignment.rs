@@ -23,12 +23,12 @@
 //! comes; with several of both, devices can't be said, and the instruction stays.
 //!
 //! A module whose header leaves `replica_count` or `num_partitions` out (or says 1) has as many as its groups name; the
-//! log says so.
+//! log says so. A collective among everyone then stays.
 //!
 //! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
 //!
 //! Options: `literal-groups` writes device numbers even where they can't be said (as the original does; it changes the
-//! meaning); `skip-transfers` leaves `send` and `recv` alone, which are an error otherwise.
+//! meaning, and what comes out is not valid, so that it needs `--no-verify`); `skip-transfers` leaves `send` and `recv` alone, which are an error otherwise.
 //!
 //! Errors: `Unhandled Collective instruction:` for `send` and `recv`; collectives of several operands
 //! (`decompose-cc-ops` splits them); groups that name replicas or partitions there are none of; no groups with
@@ -41,7 +41,7 @@
 
 use hlo_text::ir::{AttrKey, AttrValue, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
 
-use super::device_groups::{Devices, device_groups, device_pairs};
+use super::device_groups::{Devices, EVERYONE_IS_UNKNOWN, device_groups, device_pairs, is_among_everyone};
 
 use crate::analysis::in_post_order_of_all;
 use crate::edit::Editor;
@@ -76,14 +76,7 @@ struct Rewrite {
 impl Pass for LegalizeDeviceAssignment {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let devices = Devices::of(edit);
-        for (what, count, given) in [
-            ("replica_count", devices.replicas, edit.header.replica_count),
-            ("num_partitions", devices.partitions, edit.header.num_partitions),
-        ] {
-            if count != given {
-                context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
-            }
-        }
+        devices.log_inferred(edit, context);
         let mut collectives = Vec::new();
         let computations = edit.computations().to_vec();
         in_post_order_of_all(edit, &computations, |id| {
@@ -155,6 +148,10 @@ fn legalize(
         let message = format!("it has {count} operands and must have one; decompose-cc-ops splits it");
         return Err(PassError::at(edit, id, message));
     }
+    if devices.are_inferred && is_among_everyone(edit, id) {
+        context.missed(edit, id, EVERYONE_IS_UNKNOWN);
+        return Ok(());
+    }
     let rewrite = if opcode == O::CollectivePermute {
         Some(Rewrite {
             key: AttrKey::SourceTargetPairs,
@@ -197,7 +194,9 @@ fn apply(
     context: &mut PassContext<'_>,
 ) {
     let channel = edit.int(id, AttrKey::ChannelId);
-    let has_same_channel = !is_expressible || channel.is_some() == rewrite.has_channel;
+    // Channel 0 does not survive XLA's own format.
+    let is_channel = |channel: i64| channel > 0 || !rewrite.is_global;
+    let has_same_channel = !is_expressible || channel.is_some_and(is_channel) == rewrite.has_channel;
     let has_same_flag = edit.flag(id, AttrKey::UseGlobalDeviceIds) == rewrite.is_global;
     if has_same_channel && has_same_flag && edit.value_of(id, rewrite.key) == Some(&rewrite.groups) {
         context.missed(edit, id, "its groups name devices already");

@@ -27,6 +27,9 @@
 //! its permute. If the old all-reduce or loop stays for other users, the all-gather gets a channel of its own. Otherwise
 //! they are removed, with the side effect a channel is outside of SPMD modules.
 //!
+//! A module whose header leaves `replica_count` and `num_partitions` out has as many as its groups name, which the log
+//! says; numbers of devices alone are then those of partitions.
+//!
 //! Every computation but fusion bodies is searched in post-order; matches are collected first. A second run finds
 //! nothing. Zeros: the sum of +0 and -0 is +0, so idiom 1 may change the sign of a zero in a chunk of floats.
 //!
@@ -38,12 +41,15 @@ use hlo_text::ir::{
 
 use super::device_groups::{Devices, device_pairs, participants};
 use crate::Set;
-use crate::analysis::{DevicePoint, DeviceScalar, MAX_SCALAR_STEPS, in_post_order_of_all, reducer_opcode};
+use crate::analysis::{DevicePoint, DeviceScalar, in_post_order_of_all, reducer_opcode};
 use crate::edit::Editor;
 use crate::pass::{Pass, PassContext, PassResult};
 
 /// How many numbers may be computed to prove one match: devices times turns.
 const MAX_EVALUATIONS: usize = 1 << 18;
+
+/// How many carried numbers a loop's turns may depend on.
+const MAX_CARRIED_NUMBERS: usize = 16;
 
 /// The pass.
 pub(crate) struct RewriteScatterPartition;
@@ -79,6 +85,7 @@ impl Pass for RewriteScatterPartition {
         let computations: Vec<ComputationId> =
             edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
         let devices = Devices::of(edit);
+        devices.log_inferred(edit, context);
         let mut matches = Vec::new();
         in_post_order_of_all(edit, &computations, |id| {
             if let Some(found) = recognize(edit, id, devices, context) {
@@ -238,12 +245,12 @@ fn recognize_all_reduce(
     if groups.iter().map(Vec::len).sum::<usize>() > MAX_EVALUATIONS {
         return Err("there are too many devices".to_owned());
     }
-    let start = DeviceScalar::of(edit, placement.start, |_| false);
+    let start = DeviceScalar::of(edit, placement.start, |_| None);
     let start = start.ok_or("it is not known where chunks start")?;
     for group in &groups {
         for (place, &device) in group.iter().enumerate() {
             let wanted = place as i128 * i128::from(placement.size);
-            if start.at(edit, devices.point(device, 0)) != Some(wanted) {
+            if start.at(edit, devices.point(device, &[])) != Some(wanted) {
                 return Err(format!("device {device} does not write to its place in its group"));
             }
         }
@@ -299,54 +306,73 @@ impl Loop {
         }
         usize::try_from(edit.int(id, AttrKey::Index)?).ok()
     }
+}
 
-    /// The values of the counter, a turn each, if there are `turns` of them; and which element is the counter.
-    fn counter(&self, edit: &Editor<'_>, turns: usize) -> Option<(usize, Vec<i128>)> {
-        let test = edit.computation(self.condition).root;
-        let counter = self.only_carried(edit, test)?;
-        let (&initial, &step) = (self.initial.get(counter)?, self.next.get(counter)?);
-        let is_counter = |id| self.carried(edit, id) == Some(counter);
-        let test = DeviceScalar::of(edit, test, is_counter)?;
-        let step = DeviceScalar::of(edit, step, is_counter)?;
-        let initial = DeviceScalar::of(edit, initial, |_| false)?;
-        if [&test, &step, &initial].iter().any(|scalar| scalar.depends_on_device()) {
-            return None;
-        }
-        let mut value = initial.at(edit, DevicePoint::default())?;
-        let mut values = Vec::with_capacity(turns);
-        loop {
-            let point = DevicePoint { variable: value, ..DevicePoint::default() };
-            if test.at(edit, point)? == 0 {
-                break;
-            }
-            if values.len() == turns {
-                return None;
-            }
-            values.push(value);
-            value = step.at(edit, point)?;
-        }
-        (values.len() == turns).then_some((counter, values))
-    }
+/// The numbers of a loop, turn by turn.
+struct Simulation {
+    /// Whether there is another turn.
+    test: DeviceScalar,
+    /// Where the chunk is written.
+    start: DeviceScalar,
+    /// The carried numbers that these depend on: which they are, how they begin and how they go on.
+    numbers: Vec<(usize, DeviceScalar, DeviceScalar)>,
+    /// How many elements are carried.
+    count: usize,
+}
 
-    /// The one carried element that a number depends on.
-    fn only_carried(&self, edit: &Editor<'_>, root: InstructionId) -> Option<usize> {
-        let mut found = None;
-        let mut open = vec![root];
+impl Simulation {
+    fn of(edit: &Editor<'_>, carried: &Loop, start: InstructionId) -> Result<Self, Why> {
+        let number = |id| carried.carried(edit, id);
+        let test = DeviceScalar::of(edit, edit.computation(carried.condition).root, number);
+        let test = test.ok_or("it is not known how often its loop runs")?;
+        let start = DeviceScalar::of(edit, start, number).ok_or("it is not known where chunks start")?;
+        let mut open: Vec<usize> = test.variables().chain(start.variables()).collect();
         let mut seen = Set::default();
-        while let Some(id) = open.pop() {
-            if !seen.insert(id) {
+        let mut numbers = Vec::new();
+        while let Some(index) = open.pop() {
+            if !seen.insert(index) {
                 continue;
             }
-            if seen.len() > MAX_SCALAR_STEPS {
-                return None;
-            }
-            match self.carried(edit, id) {
-                Some(index) if *found.get_or_insert(index) != index => return None,
-                Some(_) => {}
-                None => open.extend_from_slice(edit.operands(id)),
+            let (Some(&initial), Some(&next)) = (carried.initial.get(index), carried.next.get(index)) else {
+                return Err("its loop has no such element".to_owned());
+            };
+            let initial = DeviceScalar::of(edit, initial, |_| None);
+            let next = DeviceScalar::of(edit, next, number);
+            let (initial, next) = initial.zip(next).ok_or("it is not known what its loop counts")?;
+            open.extend(next.variables());
+            numbers.push((index, initial, next));
+            if numbers.len() > MAX_CARRIED_NUMBERS {
+                return Err("its loop counts too many things".to_owned());
             }
         }
-        found
+        Ok(Self { test, start, numbers, count: carried.next.len() })
+    }
+
+    /// Where a device writes in each turn, if there are `turns` of them.
+    fn starts(&self, edit: &Editor<'_>, devices: Devices, device: i64, turns: usize) -> Option<Vec<i128>> {
+        let mut values = vec![0; self.count];
+        for (index, initial, _) in &self.numbers {
+            values[*index] = initial.at(edit, devices.point(device, &[]))?;
+        }
+        let mut starts = Vec::with_capacity(turns);
+        let mut next = Vec::with_capacity(self.numbers.len());
+        loop {
+            let point = devices.point(device, &values);
+            if self.test.at(edit, point)? == 0 {
+                return (starts.len() == turns).then_some(starts);
+            }
+            if starts.len() == turns {
+                return None;
+            }
+            starts.push(self.start.at(edit, point)?);
+            next.clear();
+            for (_, _, step) in &self.numbers {
+                next.push(step.at(edit, point)?);
+            }
+            for ((index, ..), &value) in self.numbers.iter().zip(&next) {
+                values[*index] = value;
+            }
+        }
     }
 }
 
@@ -388,15 +414,15 @@ fn recognize_ring(
     if turns * rings.sources.len() > MAX_EVALUATIONS {
         return Err("there are too many devices".to_owned());
     }
-    let counter = carried.counter(edit, turns);
-    let (counter, values) = counter.ok_or_else(|| format!("its loop is not known to run {turns} times"))?;
-    let start = DeviceScalar::of(edit, placement.start, |id| carried.carried(edit, id) == Some(counter));
-    let start = start.ok_or("it is not known where chunks start")?;
-    let places = rings.places(&values, is_passed_first, |device, value| {
-        start
-            .at(edit, devices.point(device, value))
-            .filter(|start| start % i128::from(placement.size) == 0)
-            .map(|start| start / i128::from(placement.size))
+    let simulation = Simulation::of(edit, &carried, placement.start)?;
+    let places = rings.places(is_passed_first, |device| {
+        let starts = simulation.starts(edit, devices, device, turns);
+        let starts = starts.ok_or_else(|| format!("its loop is not known to run {turns} times"))?;
+        let size = i128::from(placement.size.max(1));
+        if starts.iter().any(|start| start % size != 0) {
+            return Err(format!("device {device} does not write at a multiple of the chunk"));
+        }
+        Ok(starts.into_iter().map(|start| start / size).collect())
     })?;
     let groups = rings.groups(&places)?;
     let count = count_of_tiles(placement.extent, placement.size, &groups)?;
@@ -464,16 +490,13 @@ impl Rings {
     /// The place at which each device's chunk is written, if it is the same for all who write it.
     fn places(
         &self,
-        values: &[i128],
         is_passed_first: bool,
-        place_of: impl Fn(i64, i128) -> Option<i128>,
+        places_of: impl Fn(i64) -> Result<Vec<i128>, Why>,
     ) -> Result<Vec<i128>, Why> {
         let mut places = vec![None; self.sources.len()];
         for device in 0..self.sources.len() {
             let mut owner = if is_passed_first { self.sources[device] } else { device };
-            for &value in values {
-                let place = place_of(device as i64, value)
-                    .ok_or_else(|| format!("device {device} does not write at a multiple of the chunk"))?;
+            for place in places_of(device as i64)? {
                 if *places[owner].get_or_insert(place) != place {
                     return Err(format!("the chunk of device {owner} does not have one place"));
                 }
@@ -564,8 +587,8 @@ fn goes(edit: &Editor<'_>, found: &Match) -> bool {
 
 impl Devices {
     /// Where a device is.
-    fn point(self, device: i64, variable: i128) -> DevicePoint {
+    fn point(self, device: i64, variables: &[i128]) -> DevicePoint<'_> {
         let (replica, partition) = (device / self.partitions, device % self.partitions);
-        DevicePoint { replica, partition, variable }
+        DevicePoint { replica, partition, variables }
     }
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A collective is trivial if its groups, as its mode has them, have one device each. With R replicas and P partitions
-//! (of the header; 1 unless it says otherwise):
+//! (of the header; where it leaves a number out, as many as the groups of the module name, and at least 1):
 //!
 //! 1. `all-gather`, `all-reduce`, `reduce-scatter`, `all-to-all` with groups of one: without a channel (replicas), with a
 //!    channel and `use_global_device_ids` (devices), `all-to-all` with a channel (partitions)
@@ -34,11 +34,15 @@
 //! 13. control dependencies of the collective or of an element
 //! 14. a permute of parts of buffers (`slice_sizes`)
 //!
+//! Dumps of torch-xla leave the number of replicas out. If no group names any, a collective without groups counts as one
+//! of a single device: write `replica_count` into the header if there are more.
+//!
 //! Error `NCC_IARE001`: the tuple of a trivial collective is used as a whole, by a root or something that is no
 //! `get-tuple-element`. Asynchronous forms are not looked at. Confidence: high; the conditions are ours.
 
 use hlo_text::ir::{AttrKey, InstructionId, Opcode, ReplicaGroups, Value};
 
+use super::device_groups::Devices;
 use crate::Set;
 use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
@@ -56,12 +60,19 @@ pub(crate) struct TrivialCcRemoval;
 
 impl Pass for TrivialCcRemoval {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        let devices = Devices::of(edit);
         for computation in edit.computations().to_vec() {
+            // What runs asynchronously is one instruction and can't be none.
+            if edit.is_async_computation(computation) {
+                continue;
+            }
             for id in edit.post_order(computation) {
                 if edit.is_removed(id) {
                     continue;
                 }
-                if find(edit, id)?.or_report(edit, id, context).is_some() && context.may_rewrite(edit, id) {
+                if find(edit, id, devices)?.or_report(edit, id, context).is_some()
+                    && context.may_rewrite(edit, id)
+                {
                     remove(edit, id, context)?;
                 }
             }
@@ -71,14 +82,14 @@ impl Pass for TrivialCcRemoval {
 }
 
 /// Whether everyone is alone in this collective and it can go.
-fn find(edit: &Editor<'_>, id: InstructionId) -> PassResult<Finding<()>> {
+fn find(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> PassResult<Finding<()>> {
     use Opcode as O;
     let judged = match edit.instruction(id).opcode {
         O::AllGather | O::AllReduce | O::ReduceScatter | O::AllToAll | O::CollectiveBroadcast => {
-            judge_groups(edit, id)
+            judge_groups(edit, id, devices)
         }
-        O::CollectivePermute => judge_pairs(edit, id),
-        O::CustomCall => judge_call(edit, id),
+        O::CollectivePermute => judge_pairs(edit, id, devices),
+        O::CustomCall => judge_call(edit, id, devices),
         _ => return Ok(Finding::Other),
     };
     Ok(match judged {
@@ -87,29 +98,29 @@ fn find(edit: &Editor<'_>, id: InstructionId) -> PassResult<Finding<()>> {
     })
 }
 
-fn judge_groups(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
+fn judge_groups(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Finding<()> {
     let Some(mode) = group_mode(edit, id) else {
         return Finding::near("use_global_device_ids needs a channel");
     };
     let Some(Value::ReplicaGroups(groups)) = edit.value_of(id, AttrKey::ReplicaGroups) else {
-        return judge_group_sizes(edit, mode, None);
+        return judge_group_sizes(devices, mode, None);
     };
-    let sizes = judge_group_sizes(edit, mode, Some(groups));
+    let sizes = judge_group_sizes(devices, mode, Some(groups));
     if matches!(sizes, Finding::Match(()))
         && edit.instruction(id).opcode == Opcode::CollectiveBroadcast
         && !groups.is_empty()
     {
         let Ok(lists) = groups.to_lists() else { return Finding::near("its groups can't be written out") };
         let members = lists.iter().flatten().copied().collect();
-        if !has_everybody(edit, mode, &members) {
+        if !has_everybody(devices, mode, &members) {
             return Finding::near("its groups leave someone out, who gets zeros");
         }
     }
     sizes
 }
 
-fn judge_group_sizes(edit: &Editor<'_>, mode: GroupMode, groups: Option<&ReplicaGroups>) -> Finding<()> {
-    let (replicas, partitions) = (edit.header.replica_count, edit.header.num_partitions);
+fn judge_group_sizes(devices: Devices, mode: GroupMode, groups: Option<&ReplicaGroups>) -> Finding<()> {
+    let Devices { replicas, partitions, .. } = devices;
     let Some(groups) = groups.filter(|groups| !groups.is_empty()) else {
         let everybody = match mode {
             GroupMode::CrossReplica => replicas,
@@ -136,16 +147,16 @@ fn judge_group_sizes(edit: &Editor<'_>, mode: GroupMode, groups: Option<&Replica
 }
 
 /// Whether `members` has all replicas or partitions that there are.
-fn has_everybody(edit: &Editor<'_>, mode: GroupMode, members: &Set<i64>) -> bool {
+fn has_everybody(devices: Devices, mode: GroupMode, members: &Set<i64>) -> bool {
     let everybody = match mode {
-        GroupMode::CrossPartition => edit.header.num_partitions,
-        _ => edit.header.replica_count,
+        GroupMode::CrossPartition => devices.partitions,
+        _ => devices.replicas,
     };
     i64::try_from(members.len()).is_ok_and(|count| count >= everybody)
         && (0..everybody).all(|member| members.contains(&member))
 }
 
-fn judge_pairs(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
+fn judge_pairs(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Finding<()> {
     let Some(mode) = group_mode(edit, id) else { return Finding::Other };
     let pairs = match edit.value_of(id, AttrKey::SourceTargetPairs) {
         Some(Value::IntLists(pairs)) => pairs.as_slice(),
@@ -162,14 +173,14 @@ fn judge_pairs(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
     if !edit.is_default(id, AttrKey::PermuteSliceSizes) {
         return Finding::near("it moves parts of buffers");
     }
-    if !has_everybody(edit, mode, &members) {
+    if !has_everybody(devices, mode, &members) {
         return Finding::near("its pairs leave someone out, who gets zeros");
     }
     Finding::Match(())
 }
 
 /// Calls made from collectives, with the groups in their configuration.
-fn judge_call(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
+fn judge_call(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Finding<()> {
     let target = edit.string(id, AttrKey::CustomCallTarget).unwrap_or_default();
     if !CALL_PREFIXES.iter().any(|prefix| target.starts_with(prefix.as_bytes())) {
         return Finding::Other;
@@ -184,7 +195,7 @@ fn judge_call(edit: &Editor<'_>, id: InstructionId) -> Finding<()> {
         (false, false) => GroupMode::CrossReplica,
     };
     let groups = ReplicaGroups::Lists(config.groups);
-    judge_group_sizes(edit, mode, Some(&groups))
+    judge_group_sizes(devices, mode, Some(&groups))
 }
 
 /// What the configuration of such a call says: `replica_groups={{0},{1}},channel_id=1,use_global_device_ids=1`.

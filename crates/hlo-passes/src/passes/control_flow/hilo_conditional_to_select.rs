@@ -27,14 +27,13 @@
 //!    number of partitions
 //! 8. branches with a loop of unknown length: flattened it might never end. `force-loops` flattens them, too.
 //! 9. results with tokens, opaque values or buffers in them, or with dynamic dimensions
-//! 10. other selectors
-//! 11. control dependencies
-//! 12. results with more than 65,536 arrays, and all once 4,194,304 instructions have been inlined
+//! 10. control dependencies
+//! 11. what would make more than `inline-limit` instructions in all
 //!
 //! A conditional around collectives without side effects is flattened: then everyone takes part in them. The stock
 //! `conditional-to-select` only looks at computations that run once per element.
 //!
-//! Option: `force-loops` (off). Confidence: high.
+//! Options: `force-loops` (off), `inline-limit` (4,194,304). Confidence: high.
 
 use hlo_text::ir::{
     ArrayShape, Attr, AttrKey, AttrValue, ComputationId, ElementType, InstructionId, NewInstruction, Opcode,
@@ -47,17 +46,21 @@ use crate::options::{OptionInfo, OptionType};
 use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassError, PassResult, Place};
 
 /// Flattens what might not end.
-pub(crate) const FORCE_LOOPS: OptionInfo = OptionInfo {
+const FORCE_LOOPS: OptionInfo = OptionInfo {
     name: "force-loops",
     kind: OptionType::Flag(false),
     doc: "Branches with loops of unknown length are flattened, too.",
 };
 
-/// How many arrays the result of a conditional may have.
-const MAX_LEAVES: usize = 1 << 16;
+/// Branches that are shared by branches, and so on, would give instructions without end.
+const INLINE_LIMIT: OptionInfo = OptionInfo {
+    name: "inline-limit",
+    kind: OptionType::Integer(1 << 22),
+    doc: "How many instructions may be made.",
+};
 
-/// How many instructions are inlined: branches that are shared by branches, and so on, would give them without end.
-const MAX_INLINED: usize = 1 << 22;
+/// The options of the pass.
+pub(crate) const OPTIONS: &[OptionInfo] = &[FORCE_LOOPS, INLINE_LIMIT];
 
 /// The pass.
 pub(crate) struct HiloConditionalToSelect;
@@ -69,23 +72,30 @@ struct Plan {
     selector: InstructionId,
     on_true: Branch,
     on_false: Branch,
+    cost: usize,
 }
 
 impl Pass for HiloConditionalToSelect {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let graph = CallGraph::of(edit);
-        let loops = UnknownLoops::of(edit, &graph);
-        let mut inlined = 0;
+        let mut limits = Limits {
+            loops: UnknownLoops::of(edit, &graph),
+            force_loops: context.options.flag(FORCE_LOOPS.name),
+            left: usize::try_from(context.options.integer(INLINE_LIMIT.name)).unwrap_or(0),
+        };
         for computation in graph.post_order() {
+            // What runs asynchronously is one instruction and must stay so.
+            if edit.is_async_computation(computation) {
+                continue;
+            }
             for id in edit.live_instructions(computation).collect::<Vec<_>>() {
                 if edit.is_removed(id) || edit.instruction(id).opcode != Opcode::Conditional {
                     continue;
                 }
-                let found = find(edit, id, &loops, context.options.flag(FORCE_LOOPS.name), inlined);
-                if let Some(plan) = found.or_report(edit, id, context)
+                if let Some(plan) = find(edit, id, &limits).or_report(edit, id, context)
                     && context.may_rewrite(edit, id)
                 {
-                    inlined += size(edit, &plan);
+                    limits.left -= plan.cost;
                     flatten(edit, id, &plan, context)?;
                 }
             }
@@ -94,18 +104,23 @@ impl Pass for HiloConditionalToSelect {
     }
 }
 
-/// How many instructions both branches have.
-fn size(edit: &Editor<'_>, plan: &Plan) -> usize {
-    [plan.on_true, plan.on_false].iter().map(|branch| edit.computation(branch.0).instructions.len()).sum()
+/// What may be flattened.
+struct Limits {
+    loops: UnknownLoops,
+    force_loops: bool,
+    /// How many instructions may still be made.
+    left: usize,
 }
 
-fn find(
-    edit: &Editor<'_>,
-    id: InstructionId,
-    loops: &UnknownLoops,
-    force_loops: bool,
-    inlined: usize,
-) -> Finding<Plan> {
+/// How many instructions two branches and the choice between parts of a result give, about.
+fn cost(edit: &Editor<'_>, branches: [Branch; 2], result: ShapeId) -> usize {
+    // Two elements, a broadcast and a select for each part.
+    let chosen = (edit.shapes().extent(result).nodes as usize).saturating_mul(4);
+    let sizes = branches.iter().map(|branch| edit.computation(branch.0).instructions.len());
+    sizes.fold(chosen, usize::saturating_add)
+}
+
+fn find(edit: &Editor<'_>, id: InstructionId, limits: &Limits) -> Finding<Plan> {
     let mut branches = Vec::new();
     edit.for_each_called_computation(id, |branch| branches.push(branch));
     let (&[first, second], &[selector, for_first, for_second]) = (branches.as_slice(), edit.operands(id))
@@ -113,14 +128,17 @@ fn find(
         return Finding::near("it does not have two branches");
     };
     let (first, second) = ((first, for_first), (second, for_second));
+    let shape = edit.instruction(id).shape;
+    let cost = cost(edit, [first, second], shape);
     let plan = match edit.shape_of(selector).as_array() {
         Some(array) if array.rank() == 0 && array.element_type == ElementType::Pred => {
-            Plan { selector, on_true: first, on_false: second }
+            Plan { selector, on_true: first, on_false: second, cost }
         }
         Some(array) if array.rank() == 0 && array.element_type == ElementType::S32 => {
-            Plan { selector, on_true: second, on_false: first }
+            Plan { selector, on_true: second, on_false: first, cost }
         }
-        _ => return Finding::near("what selects the branch is neither pred[] nor s32[]"),
+        // No text has any other selector.
+        _ => return Finding::Other,
     };
     if edit.has_control_dependencies(id) {
         return Finding::near(HAS_CONTROL_DEPENDENCIES);
@@ -132,27 +150,24 @@ fn find(
                 "Not transforming conditional; branches have side effects: `{name}`"
             ));
         }
-        if !force_loops && loops.are_in(branch) {
+        if !limits.force_loops && limits.loops.are_in(branch) {
             return Finding::near(format!("branch `{name}` has a loop that may not end"));
         }
         if edit.computation(branch).parameters.len() != 1 {
             return Finding::near(format!("branch `{name}` does not have one parameter"));
         }
     }
-    if let Err(why) = check_leaves(edit, edit.instruction(id).shape) {
-        return Finding::near(why);
+    if cost > limits.left {
+        return Finding::near("more instructions would be made than inline-limit says");
     }
-    if inlined + size(edit, &plan) > MAX_INLINED {
-        return Finding::near("too many instructions have been inlined");
+    if let Err(why) = check_leaves(edit, shape) {
+        return Finding::near(why);
     }
     Finding::Match(plan)
 }
 
 /// Whether there is a select for every part of the result.
 fn check_leaves(edit: &Editor<'_>, shape: ShapeId) -> Result<(), &'static str> {
-    if edit.shapes().extent(shape).nodes as usize > MAX_LEAVES {
-        return Err("its result has too many parts");
-    }
     let mut open = vec![shape];
     while let Some(shape) = open.pop() {
         match edit.shape(shape) {

@@ -19,7 +19,7 @@
 //!
 //! Options: `inputs`, entries `NAME:SIZES:PERMUTATION` with `x` between numbers, such as `p:2x3:1x0`, `p:2x3` or
 //! `p::1x0`; `inputs-file`, a JSON file with a list of objects `{"input_name": "p", "reshape": [2, 3], "transpose": [1, 0]}`
-//! or an object from names to such objects. Dimension `i` of the new shape is dimension `transpose[i]` of the reshaped one.
+//! (on its own or as the only field of an object) or an object from names to such objects. Dimension `i` of the new shape is dimension `transpose[i]` of the reshaped one.
 //!
 //! The parameter keeps its name, number, metadata and frontend attributes, and gets the default layout; so does the entry
 //! layout. An alias of it can't hold any more and is dropped, with a warning in the log.
@@ -160,6 +160,14 @@ fn parse_file(json: &Json, path: &str) -> PassResult<Vec<Entry>> {
         }
         let (reshape, transpose) = (numbers(object, "reshape")?, numbers(object, "transpose")?);
         Ok(Entry { name: name.trim_start_matches('%').to_owned(), reshape, transpose })
+    };
+    // A list may stand in an object of its own.
+    let json = match json {
+        Json::Object(object) => match object.iter().next() {
+            Some((_, list @ Json::Array(_))) if object.len() == 1 => list,
+            _ => json,
+        },
+        _ => json,
     };
     match json {
         Json::Object(object) => object.iter().map(|(name, object)| entry(name, object)).collect(),

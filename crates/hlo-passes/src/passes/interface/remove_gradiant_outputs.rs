@@ -30,7 +30,7 @@ pub(crate) struct RemoveGradiantOutputs;
 
 impl Pass for RemoveGradiantOutputs {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
-        drop_outputs(edit, context, |edit, context, element, alias| {
+        drop_outputs(edit, context, "alias parameters", |edit, context, element, alias| {
             if alias.is_none() {
                 context.missed(edit, element, "its output has no alias");
             }

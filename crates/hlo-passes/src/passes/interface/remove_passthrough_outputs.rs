@@ -32,7 +32,7 @@ pub(crate) struct RemovePassthroughOutputs;
 
 impl Pass for RemovePassthroughOutputs {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
-        drop_outputs(edit, context, |edit, context, element, alias| {
+        drop_outputs(edit, context, "hand aliased parameters back", |edit, context, element, alias| {
             let number = edit.instruction(element).parameter_number;
             if edit.instruction(element).opcode != Opcode::Parameter {
                 if alias.is_some() {
@@ -54,10 +54,11 @@ impl Pass for RemovePassthroughOutputs {
 }
 
 /// Drops those elements of the root tuple for which `reason` gives one; it gets the element and the alias of the
-/// output that is this element.
+/// output that is this element. The log says that outputs that do `what` are dropped.
 pub(super) fn drop_outputs(
     edit: &mut Editor<'_>,
     context: &mut PassContext<'_>,
+    what: &str,
     reason: impl Fn(
         &Editor<'_>,
         &mut PassContext<'_>,
@@ -91,17 +92,15 @@ pub(super) fn drop_outputs(
         match reason(edit, context, element, alias) {
             Some(reason) if context.may_rewrite(edit, root) => {
                 context.applied(edit, element, format_args!("output {index} is dropped: {reason}"));
-                dropped.push(format!(
-                    "warning: output {index} (`{}`) is dropped: {reason}",
-                    edit.name_of(element)
-                ));
+                dropped.push(index.to_string());
             }
             _ => kept.push((element, ResultSource::Element(index))),
         }
     }
     drop(aliases);
     if !dropped.is_empty() {
-        context.log.append(&mut dropped);
+        let list = dropped.join(", ");
+        context.log.push(format!("warning: outputs that {what} are dropped: {list}"));
         edit.set_results(&kept);
     }
     Ok(())

@@ -44,8 +44,7 @@
 
 use hlo_text::ir::words::{ComparisonDirection, RandomDistribution};
 use hlo_text::ir::{
-    ArrayShape, AttrKey, AttrValue, ComputationId, ElementType, Elements, InstructionId, Literal,
-    LiteralData, Opcode, Shape,
+    ArrayShape, AttrKey, AttrValue, ElementType, Elements, InstructionId, Literal, LiteralData, Opcode, Shape,
 };
 
 use crate::Set;
@@ -67,12 +66,6 @@ const TARGET: &str = "AwsNeuronDropout";
 /// How many instructions are looked at to find out that an array doesn't depend on a mask.
 const MAX_SEARCH: usize = 4096;
 
-/// How often the order of a computation is found anew because masks are read before their arrays are computed.
-const MAX_RENEWED: usize = 64;
-
-/// No place in an order: the instruction is new.
-const NO_PLACE: u32 = u32::MAX;
-
 /// The pass.
 pub(crate) struct EmitOffloadedDropout;
 
@@ -84,6 +77,8 @@ struct Dropout {
     array: InstructionId,
     output: InstructionId,
     drop_probability: f64,
+    /// What reads the mask and stands before the array, in order.
+    moving: Vec<InstructionId>,
 }
 
 impl Pass for EmitOffloadedDropout {
@@ -167,9 +162,10 @@ fn find(edit: &Editor<'_>, rng: InstructionId, places: &Places) -> Finding<Dropo
                 array,
                 output,
                 drop_probability: 1.0 - keep,
+                moving: Vec::new(),
             };
             match check(edit, &found, places) {
-                Ok(()) => return Finding::Match(found),
+                Ok(moving) => return Finding::Match(Dropout { moving, ..found }),
                 Err(why) => reason = why,
             }
         }
@@ -298,8 +294,8 @@ fn precision(element_type: ElementType) -> Option<i32> {
     }
 }
 
-/// Whether nothing is in the way.
-fn check(edit: &Editor<'_>, found: &Dropout, places: &Places) -> Result<(), &'static str> {
+/// Whether nothing is in the way; gives what must move behind the array.
+fn check(edit: &Editor<'_>, found: &Dropout, places: &Places) -> Result<Vec<InstructionId>, &'static str> {
     let shapes = [found.array, found.output].map(|id| edit.shape_of(id).as_array());
     let (&[Some(array), Some(output)], Some(mask)) = (&shapes, edit.shape_of(found.compare).as_array())
     else {
@@ -317,80 +313,72 @@ fn check(edit: &Editor<'_>, found: &Dropout, places: &Places) -> Result<(), &'st
     if edit.has_control_dependencies(found.output) {
         return Err(HAS_CONTROL_DEPENDENCIES);
     }
-    if places.closed.contains(&edit.instruction(found.output).parent) {
-        return Err("too many masks are read before their arrays are computed");
-    }
-    if places.may_depend_on(edit, found.array, found.compare, found.output) {
-        return Err("the array may depend on the mask");
-    }
-    Ok(())
+    let before = places.before_array(edit, found.array, found.compare);
+    before.ok_or("the array may depend on the mask")
 }
 
-/// Places of instructions in an order in which they can run.
+/// A place in an order in which instructions can run: first by the number in the order at the start, then by when the
+/// instruction came to stand behind that one.
+type Position = (u32, u32);
+
+/// Places of instructions, kept right while masks come to depend on arrays.
 #[derive(Default)]
 struct Places {
     /// By instruction.
-    places: Vec<u32>,
-    /// How often an order has been made anew.
-    renewed: usize,
-    /// Computations whose order does not hold any more.
-    closed: Set<ComputationId>,
+    places: Vec<Position>,
+    moved: u32,
 }
 
 impl Places {
     fn of(edit: &Editor<'_>) -> Self {
-        let mut places = Self::default();
+        let mut places = Self { places: vec![(0, 0); edit.instruction_id_limit()], moved: 0 };
         for &computation in edit.computations() {
-            places.number(edit, computation);
+            for (number, id) in edit.post_order(computation).into_iter().enumerate() {
+                places.places[id.index()] = (number as u32, 0);
+            }
         }
         places
     }
 
-    fn number(&mut self, edit: &Editor<'_>, computation: ComputationId) {
-        self.places.resize(edit.instruction_id_limit(), NO_PLACE);
-        for (place, id) in edit.post_order(computation).into_iter().enumerate() {
-            self.places[id.index()] = place as u32;
-        }
+    fn get(&self, id: InstructionId) -> Position {
+        self.places.get(id.index()).copied().unwrap_or_default()
     }
 
-    /// Makes an order anew, unless that has been done too often.
-    fn renew(&mut self, edit: &Editor<'_>, computation: ComputationId) {
-        self.renewed += 1;
-        if self.renewed <= MAX_RENEWED {
-            self.number(edit, computation);
-        } else {
-            self.closed.insert(computation);
-        }
-    }
-
-    fn get(&self, id: InstructionId) -> Option<u32> {
-        self.places.get(id.index()).copied().filter(|&place| place != NO_PLACE)
-    }
-
-    /// Whether `id` needs the result of `mask`, or it would take too long to find out. It does not by way of `output`,
-    /// which needs `id`.
-    fn may_depend_on(
+    /// What needs the result of `mask` and stands before the array, or at its number: if the mask is to need the array,
+    /// all of it must move. `None` if the array is among it, or if there is too much of it.
+    fn before_array(
         &self,
         edit: &Editor<'_>,
-        id: InstructionId,
+        array: InstructionId,
         mask: InstructionId,
-        output: InstructionId,
-    ) -> bool {
-        let end = self.get(id);
-        let is_on_the_way = |next: &InstructionId| match (self.get(*next), end) {
-            (Some(place), Some(end)) => place <= end,
-            _ => true,
-        };
-        let mut seen = Set::from_iter([mask, output]);
+    ) -> Option<Vec<InstructionId>> {
+        let (end, _) = self.get(array);
+        let mut seen = Set::from_iter([mask]);
         let mut open = vec![mask];
+        let mut found = Vec::new();
         while let Some(next) = open.pop() {
-            if next == id || seen.len() > MAX_SEARCH {
-                return true;
+            if next == array || seen.len() > MAX_SEARCH {
+                return None;
             }
             let later = edit.users(next).iter().chain(edit.control_successors(next)).copied();
-            open.extend(later.filter(is_on_the_way).filter(|&user| seen.insert(user)));
+            for user in later {
+                if self.get(user).0 <= end && seen.insert(user) {
+                    open.push(user);
+                    found.push(user);
+                }
+            }
         }
-        false
+        found.sort_unstable_by_key(|&id| self.get(id));
+        Some(found)
+    }
+
+    /// Puts an instruction behind all that stand at the number of another one.
+    fn put_behind(&mut self, id: InstructionId, other: InstructionId) {
+        if self.places.len() <= id.index() {
+            self.places.resize(id.index() + 1, (0, 0));
+        }
+        self.moved += 1;
+        self.places[id.index()] = (self.get(other).0, self.moved);
     }
 }
 
@@ -414,23 +402,21 @@ fn rewrite(
     let shape = edit.tuple_shape(&[output_shape, mask_shape]);
     let call = edit.add_custom_call(parent, shape, &[found.array, probability, seed], TARGET);
     let output = edit.add_get_tuple_element(call, 0)?;
+    let mut new = vec![call, output];
     edit.replace_instruction(found.output, output)?;
     // The mask went with the output, unless others read it.
     if !edit.is_removed(found.compare) {
         let kept = edit.add_get_tuple_element(call, 1)?;
         let mask = if found.mask_keeps { kept } else { edit.add_unary(Opcode::Not, kept)? };
-        // The readers need the array now.
-        let end = places.get(found.array);
-        let is_early = |&reader: &InstructionId| places.get(reader) < end;
-        let has_early = edit.users(found.compare).iter().any(is_early);
         edit.replace_all_uses(found.compare, mask)?;
         edit.remove_with_dead_operands(found.compare);
-        if has_early {
-            places.renew(edit, parent);
-        }
+        new.extend([kept, mask]);
     }
     if !edit.is_removed(found.rng) {
         edit.remove_with_dead_operands(found.rng);
+    }
+    for id in new.into_iter().chain(found.moving.iter().copied()) {
+        places.put_behind(id, found.array);
     }
     context.applied_at(place, format_args!("a call of {TARGET}"));
     Ok(())

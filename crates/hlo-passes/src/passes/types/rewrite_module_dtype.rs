@@ -17,7 +17,8 @@
 //! follow. Conversions that now convert nothing stay. What custom calls do with other types is theirs; text in
 //! `backend_config` is not touched.
 //!
-//! Options: `from` and `to`, element types such as `f32`; both must be given.
+//! Options: `from` and `to`, element types such as `f32`; both must be given. `overflow=saturate` makes finite floats that
+//! are too large, such as masks of -3.4e38, the largest finite ones of the new type.
 //!
 //! Errors, after which the module is as it was:
 //!
@@ -28,7 +29,7 @@
 //!
 //! A second run finds nothing to do. Confidence: high; that the pair is an option is ours.
 
-use hlo_text::ir::ElementType;
+use hlo_text::ir::{ElementType, Overflow};
 
 use crate::edit::Editor;
 use crate::options::{OptionInfo, OptionType};
@@ -45,12 +46,25 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
         doc: "The element type to replace, such as `f32`.",
     },
     OptionInfo { name: "to", kind: OptionType::Text(""), doc: "The element type to put in its place." },
+    OptionInfo {
+        name: "overflow",
+        kind: OptionType::Text("error"),
+        doc: "What becomes of constants that are too large: `error`, or `saturate` to the largest finite value.",
+    },
 ];
 
 impl Pass for RewriteModuleDtype {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let from = element_type(context, "from")?;
         let to = element_type(context, "to")?;
+        let overflow = match context.options.text("overflow") {
+            "error" => Overflow::Refuse,
+            "saturate" => Overflow::Saturate,
+            other => {
+                let message = format!("option `overflow` takes `error` or `saturate`, not `{other}`");
+                return Err(PassError::new(message));
+            }
+        };
         let root = edit.computation(edit.entry()).root;
         if from == to {
             context.missed(edit, root, "both types are the same");
@@ -60,7 +74,7 @@ impl Pass for RewriteModuleDtype {
             return Ok(());
         }
         let (from_name, to_name) = (from.name(), to.name());
-        match edit.change_element_type(from, to)? {
+        match edit.change_element_type(from, to, overflow)? {
             0 => context.missed(edit, root, format_args!("nothing has element type {from_name}")),
             count => {
                 let what = format_args!("{count} instructions change from {from_name} to {to_name}");

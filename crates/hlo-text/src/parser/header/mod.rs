@@ -7,7 +7,7 @@ use crate::parser::aliasing::{parse_buffer_donors, parse_input_output_alias};
 use crate::parser::dictionary::parse_frontend_attributes;
 use crate::parser::list::parse_bools;
 use crate::parser::origin::parse_original_array;
-use crate::parser::raw::keep_raw_attribute;
+use crate::parser::raw::{KEPT, keep_raw_attribute};
 use crate::parser::shape::parse_shape;
 use crate::parser::sub_attribute::unknown_name;
 use crate::parser::{Dialect, ParseResult, ValueContext};
@@ -46,14 +46,14 @@ pub(crate) fn parse_header_attribute(
     }
     let (name, key_span) = (cursor.word(), cursor.span());
     let Some(key) = HeaderKey::from_name(name) else {
+        let names: Vec<&str> = HeaderKey::ALL.iter().map(|key| key.name()).collect();
         if context.dialect == Dialect::Strict {
-            let names: Vec<&str> = HeaderKey::ALL.iter().map(|key| key.name()).collect();
             return Err(unknown_name(name, key_span, "an attribute of the module", &names));
         }
-        let (text, mut warning) = keep_raw_attribute(cursor)?;
+        let (text, mut warning) = keep_raw_attribute(cursor, &names)?;
         if let Some(row) = DIALECT_ATTRIBUTES.iter().find(|row| row.0 == name) {
             warning = Diagnostic::new(Code::Dialect, key_span, format!("`{name}` is {}", row.1))
-                .help("it is kept and printed back; `--strict` refuses it")
+                .help(KEPT)
                 .warning();
         }
         context.warnings.push(warning);

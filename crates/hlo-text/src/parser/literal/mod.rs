@@ -5,11 +5,9 @@ mod fast;
 #[cfg(test)]
 mod tests;
 
-use super::{MAX_NESTING_DEPTH, ParseResult, ValueContext};
+use super::{Dialect, MAX_NESTING_DEPTH, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span};
-use crate::ir::{
-    ArrayShape, Elements, Layout, Literal, LiteralData, Shape, ShapeId, TileDimension, UNBOUNDED,
-};
+use crate::ir::{ArrayShape, Elements, Literal, LiteralData, Shape, ShapeId, UNBOUNDED};
 use crate::lexer::{Cursor, Token};
 
 /// The most elements an array may have of which the text has only one or none: XLA reads `f32[3] constant(1)` as
@@ -88,7 +86,17 @@ fn parse_of_shape(
 ) -> ParseResult<Literal> {
     let mut open: Vec<OpenTuple> = Vec::new();
     loop {
+        let is_elided = context.dialect == Dialect::Lenient
+            && cursor.token() == Token::LBrace
+            && cursor.peek() == Token::Dots;
         let mut literal = match context.module.shapes.get(shape) {
+            // XLA prints this of tuples as it does of arrays, but doesn't read it.
+            Shape::Tuple(_) if is_elided => {
+                cursor.bump();
+                cursor.bump();
+                cursor.expect(Token::RBrace, "`}` after `{...`")?;
+                Literal { shape, data: LiteralData::Elided }
+            }
             Shape::Tuple(shapes) => {
                 if open.len() >= MAX_NESTING_DEPTH {
                     return Err(too_deep(cursor.span()));
@@ -180,68 +188,13 @@ fn literal_shape(array: &ArrayShape) -> Option<ArrayShape> {
 /// sense.
 fn check_layout(cursor: &Cursor<'_>, array: &ArrayShape) -> ParseResult<()> {
     let Some(layout) = &array.layout else { return Ok(()) };
-    match layout_fault(array, layout) {
+    match super::shape::layout_fault(array, layout) {
         None => Ok(()),
         Some(fault) => {
             let message = format!("a literal cannot have this layout: {fault}");
             Err(Diagnostic::new(Code::BadLayout, cursor.span(), message).boxed())
         }
     }
-}
-
-fn layout_fault(array: &ArrayShape, layout: &Layout) -> Option<&'static str> {
-    let rank = array.rank();
-    if !is_permutation(&layout.minor_to_major, rank) {
-        return Some("its dimensions are not each of the shape's once");
-    }
-    if layout.index_type.is_some() || layout.pointer_type.is_some() {
-        return Some("index and pointer types are for sparse arrays");
-    }
-    let is_bad_tile = |tile: &Vec<TileDimension>| {
-        tile.is_empty() || tile.iter().any(|size| matches!(size, TileDimension::Size(size) if *size < 1))
-    };
-    if layout.tiles.iter().any(is_bad_tile) {
-        return Some("a tile must have dimensions, and sizes of at least 1");
-    }
-    if layout.element_size_in_bits < 0 {
-        return Some("the element size is negative");
-    }
-    for (position, split) in layout.split_configs.iter().enumerate() {
-        // Splits count dimensions from the slowest varying one.
-        let logical = usize::try_from(split.dimension)
-            .ok()
-            .and_then(|dimension| layout.minor_to_major.iter().rev().nth(dimension))
-            .and_then(|&dimension| array.dimensions.get(usize::try_from(dimension).ok()?));
-        let Some(&size) = logical else {
-            return Some("a split is of a dimension that the shape doesn't have");
-        };
-        if layout.split_configs[..position].iter().any(|other| other.dimension == split.dimension) {
-            return Some("a dimension has two splits");
-        }
-        let mut previous = 0;
-        for &index in &split.indices {
-            if index <= previous || index >= size {
-                return Some("split indices must increase, within the dimension");
-            }
-            previous = index;
-        }
-    }
-    None
-}
-
-fn is_permutation(entries: &[i64], rank: usize) -> bool {
-    let is_default = entries.iter().rev().enumerate().all(|(index, &entry)| entry == index as i64);
-    if entries.len() != rank {
-        return false;
-    }
-    if is_default {
-        return true;
-    }
-    let mut seen = vec![false; rank];
-    entries.iter().all(|&entry| {
-        let slot = usize::try_from(entry).ok().and_then(|entry| seen.get_mut(entry));
-        slot.is_some_and(|slot| !std::mem::replace(slot, true))
-    })
 }
 
 /// Takes the comma between elements of a tuple; XLA notes that it is missing and goes on.

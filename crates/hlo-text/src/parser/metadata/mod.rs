@@ -66,7 +66,7 @@ pub(crate) fn parse_metadata(
                 let names = MetadataField::NAMES;
                 return Err(unknown_name(cursor.word(), cursor.span(), "a metadata field", names));
             }
-            let (text, warning) = keep_raw_field(cursor)?;
+            let (text, warning) = keep_raw_field(cursor, MetadataField::NAMES)?;
             warnings.push(warning);
             unknown.push(text);
             Ok(())
