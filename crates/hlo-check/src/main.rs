@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Tests and passes make many small things on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     hlo_check::cli::main(std::env::args_os())
 }
