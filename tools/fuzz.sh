@@ -16,7 +16,7 @@ for target in parse fixed_point verify filecheck; do
   find lit-tests -name '*.hlo' -size -64k -exec cp -n {} "$corpus"/ \;
   log=$(mktemp)
   if ! cargo fuzz run --sanitizer none "$target" "$corpus" -- -max_total_time="$seconds" -max_len=8192 \
-      -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
+      -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
     tail -60 "$log"
     echo "fuzz target $target failed"
     exit 1
