@@ -19,7 +19,7 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
         }
         return Ok(0);
     }
-    if let Some(code) = Code::from_text(topic) {
+    if let Some(code) = code_of(topic) {
         explain_code(code, out)?;
         return Ok(0);
     }
@@ -36,6 +36,15 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
         )?,
     }
     Ok(exit::USAGE)
+}
+
+/// The code meant by `HLO0008`, in letters of either case, or by `8`.
+fn code_of(topic: &str) -> Option<Code> {
+    let by_number = || {
+        let digits = Some(topic).filter(|topic| topic.bytes().all(|byte| byte.is_ascii_digit()))?;
+        Code::from_text(&format!("HLO{:04}", digits.parse::<u32>().ok()?))
+    };
+    Code::from_text(topic).or_else(by_number)
 }
 
 /// The longest line of an example that is shown in full, in characters.
@@ -130,6 +139,17 @@ mod tests {
             assert!(explain(info.key).1.contains(info.doc));
         }
         assert!(explain("all").1.len() > 30 * Code::ALL.len());
+    }
+
+    #[test]
+    fn codes_may_be_written_in_short() {
+        let (_, expected, _) = explain("HLO0008");
+        for topic in ["hlo0008", "Hlo0008", "8", "0008"] {
+            assert_eq!(explain(topic), (0, expected.clone(), String::new()), "{topic}");
+        }
+        for topic in ["", "HLO", "HLO9999", "99999999999", "é8", "-8", "+8"] {
+            assert_eq!(explain(topic).0, exit::USAGE, "{topic}");
+        }
     }
 
     #[test]

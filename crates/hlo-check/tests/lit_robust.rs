@@ -165,7 +165,10 @@ fn odd_files() {
         ("bom.t", b"\xef\xbb\xbfRUN: true\n", "PASS"),
         ("bytes.t", b"\xff\xfe\x00\x80 RUN: true\n\xc3\n", "PASS"),
         ("bytes-in-command.t", b"RUN: echo \xff\n", "UNRESOLVED"),
-        ("nul.t", b"RUN: echo a\0b | count 1\n", "UNRESOLVED"),
+        ("nul.t", b"RUN: echo a\0b | count 1\n", "PASS"),
+        ("nul-in-file.t", b"RUN: echo a > %t\0b\n", "UNRESOLVED"),
+        ("nul-in-program.t", b"RUN: ech\0o a\n", "FAIL"),
+        ("nul-alone.t", b"RUN: \0\n", "FAIL"),
         ("long.t", long.as_bytes(), "PASS"),
         ("deep.t", deep.as_bytes(), "PASS"),
         ("not.t", not.as_bytes(), "FAIL"),
@@ -196,7 +199,7 @@ fn odd_files() {
     // All of them at once, on two threads, in any order.
     let (status, out, _) = run(&[folder.path()], &["-j2", "--shuffle"]);
     assert_eq!(status, 1);
-    assert!(out.contains("Total Discovered Tests: 25\n"), "{out}");
+    assert!(out.contains("Total Discovered Tests: 28\n"), "{out}");
 }
 
 #[cfg(unix)]

@@ -245,7 +245,7 @@ impl std::fmt::Display for PassRequest {
 /// Empty entries are skipped.
 ///
 /// # Errors
-/// A brace or quote is not closed, or something follows the options.
+/// A brace or quote is not closed, something follows the options, or nothing is before them.
 pub fn parse_pass_list(text: &str) -> Result<Vec<PassRequest>, String> {
     let mut passes = Vec::new();
     let mut rest = text.chars().peekable();
@@ -257,6 +257,9 @@ pub fn parse_pass_list(text: &str) -> Result<Vec<PassRequest>, String> {
         let key = key.trim().to_owned();
         let mut options = Vec::new();
         if rest.next_if_eq(&'{').is_some() {
+            if key.is_empty() {
+                return Err("expected the name of a pass before `{`".to_owned());
+            }
             options = parse_options(&mut rest, &key)?;
             while rest.next_if(|c| c.is_whitespace()).is_some() {}
             if let Some(&c) = rest.peek()
@@ -266,7 +269,7 @@ pub fn parse_pass_list(text: &str) -> Result<Vec<PassRequest>, String> {
             }
         }
         rest.next_if_eq(&',');
-        if !key.is_empty() || !options.is_empty() {
+        if !key.is_empty() {
             passes.push(PassRequest { key, options });
         }
     }
@@ -369,6 +372,8 @@ mod tests {
             ("a{x", "the brace in the options of `a` is not closed"),
             ("a{x=1", "the brace in the options of `a` is not closed"),
             ("a{x=\"1}", "the quote in the options of `a` is not closed"),
+            ("{a=1}", "expected the name of a pass before `{`"),
+            ("dce, {}", "expected the name of a pass before `{`"),
             ("a{}b", "expected `,` after the options of `a`, found `b`"),
         ] {
             assert_eq!(parse_pass_list(text), Err(message.to_owned()), "{text}");

@@ -169,6 +169,12 @@ pub struct Fuel {
 }
 
 impl Fuel {
+    /// How often `pass` may still rewrite.
+    fn left(&self, pass: &str) -> u64 {
+        let own = self.per_pass.iter().filter(|(name, _)| name == pass).map(|(_, left)| *left);
+        own.chain(self.total).min().unwrap_or(u64::MAX)
+    }
+
     /// Takes one unit, if all tanks that matter to `pass` have one.
     fn take(&mut self, pass: &str) -> bool {
         let own = self.per_pass.iter_mut().filter(|(name, _)| name == pass);
@@ -237,6 +243,11 @@ impl PassContext<'_> {
         }
         self.rewrites += 1;
         true
+    }
+
+    /// How many more rewrites the running pass may make.
+    pub fn rewrites_left(&self) -> u64 {
+        self.fuel.left(self.pass)
     }
 
     /// Says that `instruction` has been or is about to be rewritten.

@@ -46,7 +46,11 @@ pub fn driver_text(code: &str) -> Option<&'static str> {
 
 /// An error of the driver, in its words.
 pub fn driver_error(code: &'static str) -> PipelineError {
-    PipelineError { pass: None, error: PassError::new(driver_text(code).unwrap_or_default()).code(code) }
+    request_error(PassError::new(driver_text(code).unwrap_or_default()).code(code))
+}
+
+fn request_error(error: PassError) -> PipelineError {
+    PipelineError { pass: None, kind: ErrorKind::Request, error }
 }
 
 /// What came of one pass.
@@ -93,11 +97,24 @@ struct Step {
     options: OptionValues,
 }
 
+/// Whose fault it is that a pipeline stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// What is asked for makes no sense: a pass or an option that doesn't exist, a value of another type.
+    Request,
+    /// The pass is known, but not there.
+    Unimplemented,
+    /// A pass or the observer failed.
+    Failed,
+}
+
 /// Why a pipeline stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineError {
     /// The pass that failed, and its place in the list.
     pub pass: Option<(usize, &'static str)>,
+    /// Whose fault it is.
+    pub kind: ErrorKind,
     /// What is wrong.
     pub error: PassError,
 }
@@ -163,16 +180,21 @@ impl Pipeline {
         }
         let info = registry::find(&request.key).ok_or_else(|| unknown_pass(&request.key))?;
         let index = self.steps.len();
-        let failed =
-            |message: String| PipelineError { pass: Some((index, info.key)), error: PassError::new(message) };
+        let failed = |kind, message| PipelineError {
+            pass: Some((index, info.key)),
+            kind,
+            error: PassError::new(message),
+        };
         let pass = match info.status {
             Status::Implemented(make) => make(),
             Status::Identity(_) => Box::new(Identity),
             Status::Unimplemented(reason) => {
-                return Err(failed(format!("this pass is not implemented: {reason}")));
+                let message = format!("this pass is not implemented: {reason}");
+                return Err(failed(ErrorKind::Unimplemented, message));
             }
         };
-        let options = OptionValues::resolve(info.options, &request.options).map_err(failed)?;
+        let options = OptionValues::resolve(info.options, &request.options)
+            .map_err(|message| failed(ErrorKind::Request, message))?;
         self.steps.push(Step { info, request: request.clone(), pass, options });
         Ok(())
     }
@@ -236,7 +258,8 @@ impl Pipeline {
         let first = (!self.steps.is_empty()).then(|| hasher.hash(&editor));
         let mut before = first;
         for (index, step) in self.steps.iter().enumerate().take(count) {
-            let failed = |error| PipelineError { pass: Some((index, step.info.key)), error };
+            let failed =
+                |error| PipelineError { pass: Some((index, step.info.key)), kind: ErrorKind::Failed, error };
             observer.before_pass(index, step.info, &editor).map_err(failed)?;
             context.pass = step.info.key;
             context.index = index;
@@ -262,7 +285,7 @@ fn unknown_pass(name: &str) -> PipelineError {
     if let Some(close) = did_you_mean(name, registry::all().map(|info| info.key)) {
         message.push_str(&format!(" Did you mean `{close}`?"));
     }
-    PipelineError { pass: None, error: PassError::new(message).code(NOT_FOUND) }
+    request_error(PassError::new(message).code(NOT_FOUND))
 }
 
 /// Changes nothing, by design.

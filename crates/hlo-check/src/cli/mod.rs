@@ -26,7 +26,7 @@ pub mod exit {
     pub const PARSE: u8 = 3;
     /// The module breaks a rule of the verifier.
     pub const VERIFY: u8 = 4;
-    /// A pass failed, is unknown or not implemented.
+    /// A pass failed or is not implemented.
     pub const PASS: u8 = 5;
     /// A program panicked; what shells report of one that aborts.
     pub const CRASH: u8 = 134;
@@ -102,6 +102,11 @@ impl Entry {
     }
 }
 
+/// Whether the arguments of a subcommand ask what it does.
+fn asks_for_help(args: &[String]) -> bool {
+    args.iter().any(|arg| matches!(arg.as_str(), "--help" | "-h"))
+}
+
 /// The subcommand called `name` if it runs on any streams.
 fn find_portable(name: &str) -> Option<Portable> {
     SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name).and_then(|subcommand| {
@@ -147,7 +152,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "diff",
         program: None,
-        summary: Some("compares two modules (--structural: modulo names, metadata and ids)"),
+        summary: Some("compares two modules but for names, metadata and ids"),
         run: Entry::Portable(structure::diff),
     },
     Subcommand { name: "batch", program: None, summary: None, run: Entry::Process(batch::run) },

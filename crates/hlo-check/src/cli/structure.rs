@@ -1,4 +1,4 @@
-//! `hlo-check hash` and `hlo-check diff --structural`: modules compared by what they compute, not by how they are
+//! `hlo-check hash` and `hlo-check diff`: modules compared by what they compute, not by how they are
 //! written.
 
 use std::collections::HashMap;
@@ -20,17 +20,23 @@ const SHOWN_COLUMNS: usize = 160;
 
 /// Prints the structural hash of each file, or of each computation that is used.
 pub(super) fn hash(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
+    if super::asks_for_help(args) {
+        writeln!(streams.out, "{}", usage_of_hash(command))?;
+        return Ok(0);
+    }
     let mut by_computation = false;
     let mut paths = Vec::new();
     for arg in args {
         match arg.as_str() {
             "--computations" => by_computation = true,
-            option if option.starts_with('-') && option != "-" => return usage_of_hash(command, streams),
+            option if option.starts_with('-') && option != "-" => {
+                return misused(&usage_of_hash(command), streams);
+            }
             path => paths.push(path),
         }
     }
     if paths.is_empty() {
-        return usage_of_hash(command, streams);
+        return misused(&usage_of_hash(command), streams);
     }
     let mut worst = 0;
     for path in paths {
@@ -53,23 +59,30 @@ pub(super) fn hash(command: &str, args: &[String], streams: &mut Streams<'_>) ->
     Ok(worst)
 }
 
-fn usage_of_hash(command: &str, streams: &mut Streams<'_>) -> io::Result<u8> {
-    writeln!(
-        streams.err,
+fn misused(usage: &str, streams: &mut Streams<'_>) -> io::Result<u8> {
+    writeln!(streams.err, "{usage}")?;
+    Ok(exit::USAGE)
+}
+
+fn usage_of_hash(command: &str) -> String {
+    format!(
         "usage: {command} [--computations] FILE|-...\n\n\
          Prints a hash of each module that leaves out names, metadata, ids, the order of independent instructions and\n\
          computations nobody calls. --computations adds that of every computation."
-    )?;
-    Ok(exit::USAGE)
+    )
 }
 
 /// Says whether two modules compute the same in the same way, and if not, where they differ.
 pub(super) fn diff(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
+    if super::asks_for_help(args) {
+        writeln!(streams.out, "{}", usage_of_diff(command))?;
+        return Ok(0);
+    }
     let paths: Vec<&String> = args.iter().filter(|arg| *arg != "--structural").collect();
-    let [left, right] = paths[..] else { return usage_of_diff(command, streams) };
-    let is_option = |path: &str| path.starts_with('-') && path != "-";
-    if paths.len() == args.len() || is_option(left) || is_option(right) {
-        return usage_of_diff(command, streams);
+    let is_option = |path: &String| path.starts_with('-') && path != "-";
+    let [left, right] = paths[..] else { return misused(&usage_of_diff(command), streams) };
+    if is_option(left) || is_option(right) {
+        return misused(&usage_of_diff(command), streams);
     }
     let a = match parse(left, streams)? {
         Ok(module) => module,
@@ -87,14 +100,13 @@ pub(super) fn diff(command: &str, args: &[String], streams: &mut Streams<'_>) ->
     Ok(exit::CHECK)
 }
 
-fn usage_of_diff(command: &str, streams: &mut Streams<'_>) -> io::Result<u8> {
-    writeln!(
-        streams.err,
-        "usage: {command} --structural A B\n\n\
+fn usage_of_diff(command: &str) -> String {
+    format!(
+        "usage: {command} [--structural] A B\n\n\
          Compares two modules; names, metadata, ids, the order of independent instructions and computations nobody\n\
-         calls don't count. Exit status: 0 equal, 1 different, 2 unreadable, 3 not HLO text."
-    )?;
-    Ok(exit::USAGE)
+         calls don't count (--structural, the only way there is). Exit status: 0 equal, 1 different, 2 unreadable,\n\
+         3 not HLO text."
+    )
 }
 
 /// Reads a module; the exit status if it can't be, which has been explained then.

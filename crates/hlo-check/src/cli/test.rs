@@ -1,9 +1,11 @@
 //! `hlo-check PATH...`: runs tests.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
+use hlo_text::diagnostic::did_you_mean;
 
 use crate::lit;
 
@@ -25,6 +27,9 @@ pub(super) fn run(args: Vec<OsString>) -> ExitCode {
         }
     };
     let cli = Cli::parse_from(arguments);
+    for hint in hints(&cli.lit.paths, Path::new("")) {
+        eprintln!("{hint}");
+    }
     match lit::run(&cli.lit, &crate::host()) {
         Ok(status) => ExitCode::from(status),
         // Nobody reads on: nothing to say, and nobody to say it to.
@@ -33,5 +38,59 @@ pub(super) fn run(args: Vec<OsString>) -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::from(lit::cli::USAGE)
         }
+    }
+}
+
+/// What was probably meant by paths that aren't there: subcommands (by the first) or their neighbours.
+pub(super) fn hints(paths: &[PathBuf], current_dir: &Path) -> Vec<String> {
+    let hint = |(index, path): (usize, &PathBuf)| {
+        let path = current_dir.join(path);
+        if path.exists() {
+            return None;
+        }
+        let name = path.file_name()?.to_str()?;
+        let folder = path.parent()?;
+        let subcommands = super::SUBCOMMANDS.iter().filter(|_| index == 0 && folder == current_dir);
+        let subcommands = subcommands.filter(|subcommand| subcommand.summary.is_some());
+        if let Some(close) = did_you_mean(name, subcommands.map(|subcommand| subcommand.name)) {
+            return Some(format!("note: there is no '{name}'; did you mean the subcommand `{close}`?"));
+        }
+        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let entries = std::fs::read_dir(here).ok()?;
+        let mut neighbours: Vec<String> =
+            entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        neighbours.sort_unstable();
+        let close = did_you_mean(name, neighbours.iter().map(String::as_str))?;
+        let (absent, present) = (path.display(), folder.join(close));
+        Some(format!("note: there is no '{absent}'; did you mean '{}'?", present.display()))
+    };
+    paths.iter().enumerate().filter_map(hint).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_almost_right_are_guessed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join("lit-tests")).expect("a folder");
+        std::fs::write(dir.path().join("lit-tests/a.hlo"), "").expect("a file");
+        let of = |paths: &[&str]| {
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            hints(&paths, dir.path())
+        };
+        assert_eq!(
+            of(&["filechek", "dif"]),
+            ["note: there is no 'filechek'; did you mean the subcommand `filecheck`?"]
+        );
+        for (path, close) in [("lit-test", "lit-tests"), ("lit-tests/b.hlo", "lit-tests/a.hlo")] {
+            let found = of(&["lit-tests", path]);
+            let close = dir.path().join(close);
+            assert!(found[0].ends_with(&format!("did you mean '{}'?", close.display())), "{found:?}");
+        }
+        assert!(
+            of(&["lit-tests", "lit-tests/a.hlo", "nothing/like/it", "somewhere else", "/", ".."]).is_empty()
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::exit;
-use super::test::Cli;
+use super::test::{Cli, hints};
 use crate::filecheck::FileCheckTool;
 use crate::lit::bazel::Bazel;
 use crate::lit::cli::Environment;
@@ -65,6 +65,10 @@ fn run_tests(invocation: &Invocation) -> Output {
             };
         }
     };
+    let mut stderr: Vec<u8> = Vec::new();
+    for hint in hints(&options.paths, &invocation.current_dir) {
+        stderr.extend_from_slice(format!("{hint}\n").as_bytes());
+    }
     let absolute = |path: &mut PathBuf| *path = invocation.current_dir.join(&*path);
     options.paths.iter_mut().for_each(absolute);
     for path in [
@@ -81,7 +85,7 @@ fn run_tests(invocation: &Invocation) -> Output {
     let lit: BTreeMap<String, String> =
         invocation.env.iter().filter(|(name, _)| name.starts_with("LIT_")).map(clone_pair).collect();
     let bazel = Bazel::from_variables(|name| invocation.env.get(name).cloned());
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut stdout = Vec::new();
     let mut streams = run::Streams { out: &mut stdout, err: &mut stderr };
     let result = run::run(&options, &crate::host(), &Environment { lit, bazel }, &mut streams);
     // Memory takes everything.

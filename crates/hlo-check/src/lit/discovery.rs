@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::config::{ConfigError, Defaults, FILE_NAME, SuiteConfig};
+use super::mounts::Mounts;
 use super::python_config;
 use super::shell::exec::normalize;
 use super::times;
@@ -19,6 +20,8 @@ pub struct Suite {
     pub config: Arc<SuiteConfig>,
     /// Seconds each test took last time, negative if it failed.
     pub times: HashMap<String, f64>,
+    /// Its root without links.
+    real_root: Arc<Path>,
 }
 
 /// Verdicts that the command line changes for a single test.
@@ -96,6 +99,7 @@ pub fn discover(inputs: &[PathBuf], defaults: &Defaults, config_prefix: &str) ->
         noted: HashSet::new(),
         added: HashSet::new(),
         named: 0,
+        mounts: Mounts::of_system(),
     };
     let cwd = std::env::current_dir().unwrap_or_default();
     for input in inputs {
@@ -115,6 +119,8 @@ struct Folder {
     config: Arc<SuiteConfig>,
     /// Path below the suite's root, `/`-separated, empty for the root.
     path: String,
+    /// The folder without links.
+    real: Arc<Path>,
 }
 
 impl Folder {
@@ -130,10 +136,12 @@ struct Finder<'d> {
     /// Folders whose place is known.
     configs: HashMap<PathBuf, Option<Folder>>,
     noted: HashSet<PathBuf>,
-    /// The tests found so far: root of the suite and path below it.
-    added: HashSet<(PathBuf, String)>,
+    /// The tests found so far: root of the suite and folder, both without links, and name.
+    added: HashSet<(Arc<Path>, Arc<Path>, String)>,
     /// How often a test was found, the same one again included.
     named: usize,
+    /// What is no place for tests.
+    mounts: Mounts,
 }
 
 impl Finder<'_> {
@@ -165,7 +173,8 @@ impl Finder<'_> {
     fn add(&mut self, folder: &Folder, name: &str) {
         self.named += 1;
         let path = folder.child(name);
-        if !self.added.insert((folder.suite.config.source_root.clone(), path.clone())) {
+        let key = (Arc::clone(&folder.suite.real_root), Arc::clone(&folder.real), name.to_owned());
+        if !self.added.insert(key) {
             return;
         }
         self.found.tests.push(Test {
@@ -209,7 +218,7 @@ impl Finder<'_> {
         if pending.is_empty() {
             // No configuration anywhere: the folder is a suite by itself.
             let config = Arc::new(SuiteConfig::default_for(dir, self.defaults));
-            let folder = self.new_suite(config);
+            let folder = self.new_suite(dir, config);
             self.configs.insert(dir.to_owned(), Some(folder.clone()));
             return Some(folder);
         }
@@ -228,16 +237,17 @@ impl Finder<'_> {
         let name = dir.file_name().unwrap_or_default().to_string_lossy();
         if !dir.join(FILE_NAME).is_file() {
             let parent = parent?;
-            return Some(Folder { path: parent.child(&name), ..parent.clone() });
+            return Some(Folder { path: parent.child(&name), real: real(dir), ..parent.clone() });
         }
         let parent_config = parent.map(|parent| parent.config.as_ref());
         match SuiteConfig::load(dir, parent_config, self.defaults) {
             Ok((config, true)) => {
                 let parent = parent?;
                 let config = Arc::new(config);
-                Some(Folder { path: parent.child(&name), config, suite: Arc::clone(&parent.suite) })
+                let (path, suite) = (parent.child(&name), Arc::clone(&parent.suite));
+                Some(Folder { path, config, suite, real: real(dir) })
             }
-            Ok((config, false)) => Some(self.new_suite(Arc::new(config))),
+            Ok((config, false)) => Some(self.new_suite(dir, Arc::new(config))),
             Err(error) => {
                 self.found.errors.push(error);
                 None
@@ -245,13 +255,14 @@ impl Finder<'_> {
         }
     }
 
-    fn new_suite(&mut self, config: Arc<SuiteConfig>) -> Folder {
+    fn new_suite(&mut self, dir: &Path, config: Arc<SuiteConfig>) -> Folder {
         let times = times::read(&config).unwrap_or_else(|message| {
             self.found.warnings.push(message);
             HashMap::new()
         });
-        let suite = Arc::new(Suite { config: Arc::clone(&config), times });
-        Folder { suite, config, path: String::new() }
+        let real_root = real(&config.source_root);
+        let suite = Arc::new(Suite { config: Arc::clone(&config), times, real_root });
+        Folder { suite, config, path: String::new(), real: real(dir) }
     }
 
     fn note_python(&mut self, dir: &Path) {
@@ -270,6 +281,12 @@ impl Finder<'_> {
             if folder.config.standalone {
                 continue;
             }
+            if let Some(kind) = self.mounts.kernel_kind(&folder.real) {
+                self.found
+                    .warnings
+                    .push(format!("'{}' is the system's ({kind}) and is left out", dir.display()));
+                continue;
+            }
             let Ok(entries) = std::fs::read_dir(&dir) else {
                 self.found.warnings.push(format!("can't read the folder '{}'", dir.display()));
                 continue;
@@ -283,9 +300,17 @@ impl Finder<'_> {
                 let path = entry.path();
                 let is_dir = kind.is_dir() || (kind.is_symlink() && path.is_dir());
                 if !is_dir {
-                    if is_test(&name, &folder.config) {
-                        self.add(&folder, &name);
+                    if !is_test(&name, &folder.config) {
+                        continue;
                     }
+                    // Reading from a pipe or a device may never end. A link to nothing is a test that can't be read.
+                    if !kind.is_file() && path.metadata().is_ok_and(|found| !found.is_file()) {
+                        self.found
+                            .notes
+                            .push(format!("'{}' is no regular file and is left out", path.display()));
+                        continue;
+                    }
+                    self.add(&folder, &name);
                     continue;
                 }
                 if SKIPPED_FOLDERS.contains(&name.as_str()) || folder.config.excludes.contains(&name) {
@@ -315,6 +340,11 @@ impl Finder<'_> {
             }
         }
     }
+}
+
+/// A path without links; as it is if it can't be followed.
+fn real(path: &Path) -> Arc<Path> {
+    path.canonicalize().map_or_else(|_| Arc::from(path), Arc::from)
 }
 
 /// Whether the lit.toml of a folder refines the one above. A file that can't be read doesn't.
@@ -417,6 +447,50 @@ mod tests {
         let found = find(&dir, &[root]);
         assert!(found.tests.is_empty());
         assert!(found.warnings[0].contains("is a whole file system"), "{:?}", found.warnings);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_reached_twice_is_one() {
+        let link = std::os::unix::fs::symlink;
+        let dir = tree(&[
+            ("lit.toml", "name = \"top\""),
+            ("s/a.d", ""),
+            ("t/lit.toml", "name = \"t\""),
+            ("t/b.d", ""),
+        ]);
+        link(dir.path().join("s"), dir.path().join("link")).unwrap();
+        link(dir.path().join("t"), dir.path().join("u")).unwrap();
+        link(dir.path().join("s/a.d"), dir.path().join("s/other.d")).unwrap();
+        // A link to a file is a test by another name, whose files have other names.
+        assert_eq!(names(&find(&dir, &["."])), ["top :: link/a.d", "top :: link/other.d", "t :: b.d"]);
+        let found = find(&dir, &["s", "link", "t", "u/b.d"]);
+        assert_eq!(names(&found), ["top :: s/a.d", "top :: s/other.d", "t :: b.d"]);
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_files_are_tests() {
+        let dir = tree(&[("s/a.d", "")]);
+        let _socket = std::os::unix::net::UnixListener::bind(dir.path().join("s/socket.d")).unwrap();
+        std::os::unix::fs::symlink("nowhere", dir.path().join("s/gone.d")).unwrap();
+        let found = find(&dir, &["s"]);
+        assert_eq!(names(&found), ["s :: a.d", "s :: gone.d"]);
+        assert!(found.notes[0].contains("socket.d' is no regular file"), "{:?}", found.notes);
+        assert!(find(&dir, &["s/socket.d"]).tests.is_empty());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn file_systems_of_the_kernel_hold_no_tests() {
+        let dir = tree(&[("s/a.d", "")]);
+        // As found while tests were looked for everywhere: the way to the working folders of all processes.
+        std::os::unix::fs::symlink("/proc/self", dir.path().join("s/link")).unwrap();
+        let found = find(&dir, &["s", "/proc"]);
+        assert_eq!(names(&found), ["s :: a.d"]);
+        assert_eq!(found.warnings.len(), 3, "{:?}", found.warnings);
+        assert!(found.warnings[0].contains("s/link' is the system's (proc)"), "{:?}", found.warnings);
     }
 
     #[cfg(unix)]

@@ -16,6 +16,7 @@ pub mod config;
 pub mod directives;
 pub mod discovery;
 pub mod interrupt;
+mod mounts;
 pub mod python_config;
 pub mod quote;
 pub mod report;

@@ -12,7 +12,7 @@ use super::config::LintLevel;
 use super::directives::{self, ScriptBody, TestScript};
 use super::discovery::Test;
 use super::result::{ResultCode, TestResult};
-use super::shell::exec::{Context, Executor, ShellState, Stop, TEST_NAME_VARIABLE};
+use super::shell::exec::{Context, Executor, ShellState, Stop, TEST_NAME_VARIABLE, check_read_files};
 use super::shell::log;
 use super::shell::parser::{self, Sequence};
 use super::substitution::{Substitutions, TestPaths};
@@ -302,7 +302,8 @@ impl Prepared {
             marks.push(executor.records.len());
             progress.line.store(line.number, Ordering::Relaxed);
             if let Some(tree) = &line.tree {
-                outcome = executor.sequence(tree);
+                outcome =
+                    check_read_files(&line.text, &executor.state).and_then(|()| executor.sequence(tree));
             }
             if outcome != Ok(0) {
                 break;

@@ -19,9 +19,8 @@ pub const MAX_IF_NESTING: usize = 100;
 /// otherwise fill the memory.
 pub const MAX_COMMAND_LENGTH: usize = 1 << 20;
 
-/// Stands for `%%` while the other substitutions are made. No argument of a program can hold it,
-/// and lines that do are refused.
-const PERCENT_MARK: char = '\0';
+/// Stands for `%%` while the other substitutions are made; lit's own mark, which becomes `%` in lines that have it.
+const PERCENT_MARK: &str = "#_MARKER_#";
 
 /// What an entry looks for.
 #[derive(Clone, Debug)]
@@ -264,12 +263,9 @@ impl<'a> Substitutions<'a> {
     /// Makes all substitutions in one command line.
     ///
     /// # Errors
-    /// A malformed `%if`, a condition that is no expression, a NUL, or no end within the limit on
+    /// A malformed `%if`, a condition that is no expression, or no end within the limit on
     /// recursive expansion.
     pub fn apply(&self, line: &str) -> Result<String, String> {
-        if line.contains(PERCENT_MARK) {
-            return Err("the line holds a NUL byte".to_owned());
-        }
         let mut processed = self.one_pass(line)?;
         if let Some(limit) = self.recursion_limit {
             let mut before = line.to_owned();
@@ -384,7 +380,7 @@ fn too_long() -> String {
 }
 
 fn escape_percents(line: String) -> String {
-    if line.contains("%%") { line.replace("%%", "\0") } else { line }
+    if line.contains("%%") { line.replace("%%", PERCENT_MARK) } else { line }
 }
 
 /// Replaces `%if cond %{ a %} %else %{ b %}` by the branch chosen.
@@ -575,7 +571,8 @@ mod tests {
     }
 
     #[test]
-    fn nul_is_refused() {
-        assert!(apply(&[], None, "a\0b").is_err());
+    fn nul_is_a_letter() {
+        check("a\0b %% %%s", "a\0b % %s");
+        check("#_MARKER_#s", "%s");
     }
 }

@@ -335,10 +335,14 @@ fn keys(value: &str) -> Result<Vec<String>, String> {
     let keys: Vec<String> = names(value).collect();
     match keys.iter().find(|key| registry::find(key).is_none()) {
         None => Ok(keys),
-        Some(unknown) => Err(match did_you_mean(unknown, registry::all().map(|info| info.key)) {
-            Some(close) => format!("there is no pass `{unknown}`; did you mean `{close}`?"),
-            None => format!("there is no pass `{unknown}`"),
-        }),
+        Some(unknown) => Err(no_such_pass(unknown)),
+    }
+}
+
+fn no_such_pass(name: &str) -> String {
+    match did_you_mean(name, registry::all().map(|info| info.key)) {
+        Some(close) => format!("there is no pass `{name}`; did you mean `{close}`?"),
+        None => format!("there is no pass `{name}`"),
     }
 }
 
@@ -399,7 +403,7 @@ fn xla_names(arguments: &mut Arguments, value: &str) -> Vec<String> {
     let mut known = Vec::new();
     for name in names(value) {
         if registry::find(&name).is_none() && !registry::is_stock_name(&name) {
-            arguments.notes.push(format!("there is no pass `{name}`"));
+            arguments.notes.push(no_such_pass(&name));
         } else {
             known.push(name);
         }
@@ -568,7 +572,7 @@ fn take_option<'w>(
             None => format!("there is no option `{word}`; --help lists them"),
         });
     };
-    let about = |message: String| format!("--{name}: {message}");
+    let about = |message: String| format!("{}: {message}", dashed(name));
     match row.takes {
         Switch(set) => match value {
             None | Some("true" | "1") => set(arguments, true),
@@ -584,23 +588,32 @@ fn take_option<'w>(
     Ok(())
 }
 
+/// An option as it is written: names of one letter have one dash.
+fn dashed(name: &str) -> String {
+    if name.len() == 1 { format!("-{name}") } else { format!("--{name}") }
+}
+
+/// A list that shows how passes take options.
+pub(super) const EXAMPLE: &str = "inline-weights{dir=weights},dce";
+
 /// Writes `--help`.
 pub(super) fn write_help(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Reads HLO text, runs passes over it and prints it.\n")?;
     writeln!(out, "Usage: hlo-opt [FILE|-] [--passes=PASS,...] [OPTIONS]\n\nOptions:")?;
     for row in OPTIONS.iter().filter(|row| !row.help.is_empty()) {
-        let dashes = if row.name.len() == 1 { "-" } else { "--" };
+        let name = dashed(row.name);
         let form = match row.takes {
-            Switch(_) => format!("{dashes}{}", row.name),
-            Value(what, _) if row.name.len() == 1 => format!("{dashes}{} {what}", row.name),
-            Value(what, _) => format!("{dashes}{}={what}", row.name),
-            Optional(what, _) => format!("{dashes}{}[={what}]", row.name),
+            Switch(_) => name,
+            Value(what, _) if row.name.len() == 1 => format!("{name} {what}"),
+            Value(what, _) => format!("{name}={what}"),
+            Optional(what, _) => format!("{name}[={what}]"),
         };
         writeln!(out, "  {form:<40} {}", row.help)?;
     }
     writeln!(
         out,
-        "\nA pass takes options in braces: --passes='all-reduce-combiner{{collective-combine-threshold-count=2}},dce'.\n\
-         Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module, 5 a pass failed."
+        "\nA pass takes options in braces: --passes='{EXAMPLE}'.\n\
+         Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module, 5 a pass failed or is\n\
+         not implemented, 134 a pass panicked."
     )
 }

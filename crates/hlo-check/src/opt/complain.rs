@@ -78,6 +78,21 @@ pub(super) fn pipeline(error: &PipelineError, format: ErrorFormat, err: &mut dyn
     }
 }
 
+/// Writes that a line of a file that is to be split almost separates cases.
+pub(super) fn separator(file: &str, line: usize, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+    let message = "this line is almost the separator of cases, which is `// -----` and nothing else";
+    match format {
+        ErrorFormat::Human | ErrorFormat::Short => writeln!(err, "{file}:{line}:1: error: {message}"),
+        ErrorFormat::Json => {
+            let object = json!({
+                "severity": "error", "code": null, "message": message, "file": file,
+                "span": { "line": line, "column": 1 },
+            });
+            writeln!(err, "{object}")
+        }
+    }
+}
+
 /// Writes how repeating the passes ended.
 pub(super) fn fixpoint(end: &Fixpoint, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
     let severity = if end.end.is_stable() { "note" } else { "error" };

@@ -15,7 +15,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use hlo_passes::Pipeline;
-use hlo_passes::pipeline::{NO_PASSES, driver_error};
+use hlo_passes::pipeline::{ErrorKind, NO_PASSES, driver_error};
 use hlo_passes::registry::{self, Status};
 
 use crate::cli::exit;
@@ -72,8 +72,10 @@ impl Tool for OptTool {
         // Faults that all cases would share are reported once, by the call as a whole.
         Pipeline::new(&arguments.selection()).ok()?;
         let bytes = read(&arguments.input, &invocation.current_dir, || Ok(invocation.stdin.clone())).ok()?;
+        // So are separators that look wrong.
+        let cases = split::cases(&bytes).ok()?;
         let name = arguments.input_name();
-        let cases = split::cases(&bytes).map(|case| {
+        let cases = cases.into_iter().map(|case| {
             let hidden = format!("--{}={}:{name}", arguments::CASE_OPTION, case.first_line);
             let args = invocation.args.iter().cloned().chain([hidden]).collect();
             Invocation { args, stdin: case.bytes.to_vec(), ..without_input(invocation) }
@@ -217,7 +219,8 @@ fn run(
         Ok(pipeline) => pipeline,
         Err(error) => {
             complain::pipeline(&error, arguments.error_format, streams.err)?;
-            return Ok(exit::PASS);
+            let is_usage = error.kind == ErrorKind::Request;
+            return Ok(if is_usage { exit::USAGE } else { exit::PASS });
         }
     };
     for (option, _) in &arguments.pass_options {
@@ -265,8 +268,17 @@ fn run_units(
     if !arguments.split_input_file || arguments.case.is_some() {
         return Unit { name, first_line, bytes }.run(arguments, pipeline, resources, streams);
     }
+    let cases = match split::cases(bytes) {
+        Ok(cases) => cases,
+        Err(lines) => {
+            for line in lines {
+                complain::separator(name, line, arguments.error_format, streams.err)?;
+            }
+            return Ok(exit::PARSE);
+        }
+    };
     let mut status = 0;
-    for (index, case) in split::cases(bytes).enumerate() {
+    for (index, case) in cases.into_iter().enumerate() {
         if index > 0 {
             streams.out.write_all(split::SEPARATOR)?;
         }

@@ -31,7 +31,25 @@ fn exit_statuses_tell_faults_apart() {
         (&["a.hlo", "b.hlo"], MODULE, exit::USAGE, "two inputs are given"),
         (&["no-such-folder/a.hlo"], MODULE, exit::USAGE, "can't read no-such-folder/a.hlo"),
         (&["--print-option=print_percnt=true"], MODULE, exit::USAGE, "did you mean `print_percent`?"),
-        (&["--passes=dec"], MODULE, exit::PASS, "INVALID_ARGUMENT: Pass dec not found. Did you mean `dce`?"),
+        (&["--passes=dec"], MODULE, exit::USAGE, "INVALID_ARGUMENT: Pass dec not found. Did you mean `dce`?"),
+        (&["--passes=dce", "--skip-pass=dec"], MODULE, exit::USAGE, "Did you mean `dce`?"),
+        (&["--passes=dce{x=1}"], MODULE, exit::USAGE, "dce: there is no option `x`"),
+        (&["--passes="], MODULE, exit::USAGE, "No valid Hlo passes specified"),
+        (&["--passes={a=1}"], MODULE, exit::USAGE, "error: --passes: expected the name of a pass before `{`"),
+        (&["-o"], MODULE, exit::USAGE, "error: -o: takes a value: FILE"),
+        (&["--print"], MODULE, exit::USAGE, "error: --print: takes a value: PRESET"),
+        (
+            &["--split-input-file"],
+            "HloModule m\n//-----\n",
+            exit::PARSE,
+            "<stdin>:2:1: error: this line is almost",
+        ),
+        (
+            &["--split-input-file", "--error-format=json"],
+            "HloModule m\n//-----\n",
+            exit::PARSE,
+            "\"span\":{\"line\":2,\"column\":1}",
+        ),
         (&["--platform=gpu"], MODULE, exit::USAGE, "UNSUPPORTED: --platform=gpu"),
         (&["--error-format=short"], "HloModule m\n%", exit::PARSE, "<stdin>:2:"),
         (&["--error-format=short"], "module @m {\n}", exit::PARSE, "error[HLO0002]"),
@@ -50,7 +68,7 @@ fn cases_of_a_split_file_are_units_of_their_own() {
     let whole = opt(&args, &stdin);
     assert_eq!(whole.status, i32::from(exit::PARSE));
     assert_eq!(text(&whole.stdout).matches("// -----\n").count(), 2);
-    assert!(text(&whole.stderr).starts_with("<stdin>:8:"), "{}", text(&whole.stderr));
+    assert!(text(&whole.stderr).starts_with("<stdin>:7:"), "{}", text(&whole.stderr));
 
     let args = args.iter().map(|&arg| arg.to_owned()).collect();
     let invocation = Invocation { args, stdin: stdin.into_bytes(), ..Invocation::default() };
@@ -161,4 +179,34 @@ fn a_pass_that_panics_is_named_and_leaves_a_reproducer() {
     assert!(file.contains("negate(") && !file.contains("sine("), "{file}");
     let said = run(&folder.path().join("no such folder"));
     assert!(said.contains("can't be written"), "{said}");
+}
+
+#[test]
+fn the_example_of_the_help_can_be_run() {
+    let mut help = Vec::new();
+    arguments::write_help(&mut help).expect("memory");
+    assert!(text(&help).contains(&format!("--passes='{}'", arguments::EXAMPLE)));
+    let arguments =
+        arguments::parse(&[format!("--passes={}", arguments::EXAMPLE)]).expect("the list is well formed");
+    if let Err(error) = Pipeline::new(&arguments.selection()) {
+        panic!("{error}");
+    }
+}
+
+#[test]
+fn names_in_xlas_options_that_are_misspelt_are_noted() {
+    for option in ["--xla_enable_hlo_passes_only=dec", "--xla_disable_hlo_passes=dec"] {
+        let output = opt(&["--passes=dce", option], MODULE);
+        assert_eq!(output.status, 0);
+        assert!(text(&output.stderr).contains("note: there is no pass `dec`; did you mean `dce`?"));
+    }
+}
+
+#[test]
+fn cases_without_text_print_nothing() {
+    let input = format!("// RUN: x\n// -----\n{MODULE}\n// -----\n\n// -----\n{MODULE}\n// -----\n");
+    let whole = opt(&["--split-input-file"], &input);
+    assert_eq!((whole.status, text(&whole.stderr)), (0, ""));
+    assert_eq!(text(&whole.stdout).matches("HloModule").count(), 2);
+    assert_eq!(text(&whole.stdout).matches("// -----").count(), 1);
 }

@@ -10,7 +10,7 @@ pub(super) const SUFFIX: &str = "clone";
 
 impl Editor<'_> {
     /// The computation that is part of the instruction: the body of a fusion or of an asynchronous start.
-    pub(super) fn own_body(&self, id: InstructionId) -> Option<ComputationId> {
+    pub(crate) fn own_body(&self, id: InstructionId) -> Option<ComputationId> {
         match self.instruction(id).opcode {
             Opcode::Fusion | Opcode::AsyncStart => self.called(id, AttrKey::Calls),
             _ => None,

@@ -6,6 +6,7 @@ use hlo_text::ir::{
 };
 
 use super::{Editor, ReplaceOptions};
+use crate::analysis::MAX_COPIED_INSTRUCTIONS;
 use crate::pass::{PassError, PassResult};
 use crate::{Map, Set};
 
@@ -27,7 +28,8 @@ impl Editor<'_> {
     /// value before theirs.
     ///
     /// # Errors
-    /// It is no call, or the call's shape doesn't fit the computation.
+    /// It is no call, the call's shape doesn't fit the computation, or with its copies there would be more than
+    /// [`MAX_COPIED_INSTRUCTIONS`] since the last [`Editor::reset_counts`].
     pub fn inline_call(&mut self, call: InstructionId) -> PassResult<InlinedInstructions> {
         let callee = match self.instruction(call).opcode {
             Opcode::Call => self.called(call, AttrKey::ToApply),
@@ -45,7 +47,13 @@ impl Editor<'_> {
         let mut named = Set::default();
         let mut copies = InlinedInstructions::default();
         let mut operands = Vec::new();
-        for instruction in self.accept_order(callee) {
+        let order = self.accept_order(callee);
+        self.copied += order.len() as u64;
+        if self.copied > MAX_COPIED_INSTRUCTIONS {
+            let message = format!("inlining here would make more than {MAX_COPIED_INSTRUCTIONS} copies");
+            return Err(PassError::at(self, call, message));
+        }
+        for instruction in order {
             let number = self.instruction(instruction).parameter_number as usize;
             if self.instruction(instruction).opcode == Opcode::Parameter {
                 let Some(&operand) = self.operands(call).get(number) else {

@@ -68,6 +68,8 @@ pub struct Editor<'m> {
     first_new: usize,
     touched: bool,
     counts: EditCounts,
+    /// How many instructions were copied by inlining since the counts were reset.
+    copied: u64,
 }
 
 impl Deref for Editor<'_> {
@@ -100,6 +102,7 @@ impl<'m> Editor<'m> {
             first_new,
             touched: false,
             counts: EditCounts::default(),
+            copied: 0,
         }
     }
 
@@ -117,6 +120,7 @@ impl<'m> Editor<'m> {
     pub fn reset_counts(&mut self) {
         self.touched = false;
         self.counts = EditCounts::default();
+        self.copied = 0;
     }
 
     /// Drops removed instructions from the lists of their computations, and puts new ones of scheduled modules where

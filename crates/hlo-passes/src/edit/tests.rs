@@ -335,3 +335,22 @@ fn comparing_what_has_no_values_is_an_error_in_the_words_of_xla() {
         edit.remove_with_dead_operands(compare);
     }
 }
+
+#[test]
+fn inlining_ends_at_the_bound() {
+    let (mut module, entry, f32) = module();
+    let callee = module.add_computation("f");
+    let x = add(&mut module, callee, Opcode::Parameter, f32, &[]);
+    let n = add(&mut module, callee, Opcode::Negate, f32, &[x]);
+    module.set_root(callee, n);
+    let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
+    let call = add(&mut module, entry, Opcode::Call, f32, &[p]);
+    module.set_attribute(call, AttrKey::ToApply, Some(AttrValue::Computation(callee)));
+    module.set_root(entry, call);
+    let mut edit = Editor::new(&mut module);
+    edit.copied = crate::analysis::MAX_COPIED_INSTRUCTIONS - 1;
+    let error = edit.inline_call(call).expect_err("two instructions are too many");
+    assert_eq!(error.message, "inlining here would make more than 16777216 copies");
+    edit.reset_counts();
+    edit.inline_call(call).expect("there is room again");
+}

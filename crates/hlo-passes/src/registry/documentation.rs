@@ -44,6 +44,8 @@ sources! {
     "stock/dce.rs",
     "stock/flatten_call_graph.rs",
     "stock/tuple_simplifier.rs",
+    "tools/canonicalize_names.rs",
+    "tools/strip_metadata.rs",
     "tools/verifier.rs",
     "types/replace_minimum_constant.rs",
     "types/rewrite_module_dtype.rs",

@@ -234,7 +234,7 @@ pub struct Diagnostic {
     /// The place, at the token where XLA's parser stops, too.
     pub primary: Label,
     /// The place people are shown, if XLA's parser goes on behind the fault and `primary` is there.
-    pub focus: Option<Label>,
+    pub focus: Option<Box<Label>>,
     /// Other places that matter, such as the first definition.
     pub secondary: Vec<Label>,
     /// What to do.
@@ -266,13 +266,13 @@ impl Diagnostic {
     /// The same with the fault at `span`, before the primary place, which is only where XLA's parser stops.
     #[must_use]
     pub fn focus(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.focus = Some(Label { span, text: text.into() });
+        self.focus = Some(Box::new(Label { span, text: text.into() }));
         self
     }
 
     /// The place people are shown.
     pub fn place(&self) -> &Label {
-        self.focus.as_ref().unwrap_or(&self.primary)
+        self.focus.as_deref().unwrap_or(&self.primary)
     }
 
     /// The same with words at the primary place.

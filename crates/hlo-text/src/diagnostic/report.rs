@@ -162,6 +162,10 @@ impl<'t> Excerpt<'t> {
             if to < end {
                 shown.push('…');
             }
+            // What is behind the last character needs something to point at.
+            if places.iter().any(|(span, ..)| span.start as usize == end && span.start == span.end) {
+                shown.push(' ');
+            }
             for (span, label, primary) in &places {
                 let (begin, finish) = (span.start as usize, span.end as usize);
                 if begin < start || begin > end {

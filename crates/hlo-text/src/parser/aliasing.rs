@@ -4,7 +4,7 @@ use super::list::parse_shape_index;
 use super::{Dialect, ParseResult, ValueContext};
 use crate::diagnostic::{Code, Diagnostic, Span, shorten};
 use crate::ir::{
-    AliasKind, BufferDonor, InputOutputAlias, Module, OperandAliasing, Shape, ShapeId, ShapeIndex,
+    AliasKind, BufferDonor, HeaderKey, InputOutputAlias, Module, OperandAliasing, Shape, ShapeId, ShapeIndex,
 };
 use crate::lexer::{Cursor, Token};
 
@@ -131,9 +131,21 @@ pub(crate) fn parse_buffer_donors(cursor: &mut Cursor<'_>) -> ParseResult<Vec<Bu
 
 /// Looks whether the aliases and donors of the header fit the entry computation, whose result has the shape
 /// `result`. XLA does so at the end of the text: `end`. Only what XLA looks at is checked: output indices, and
-/// that parameter numbers are not negative.
-pub(crate) fn check_aliases(module: &Module, result: ShapeId, end: Span) -> ParseResult<()> {
-    let fail = |message: String| Err(Diagnostic::new(Code::BadAlias, end, message).boxed());
+/// that parameter numbers are not negative. `key_span` is where an attribute of the header stands.
+pub(crate) fn check_aliases(
+    module: &Module,
+    result: ShapeId,
+    end: Span,
+    key_span: impl Fn(HeaderKey) -> Option<Span>,
+) -> ParseResult<()> {
+    let fail_at = |key: HeaderKey, message: String| {
+        let error = Diagnostic::new(Code::BadAlias, end, message);
+        Err(match key_span(key) {
+            Some(span) => error.focus(span, "").boxed(),
+            None => error.boxed(),
+        })
+    };
+    let fail = |message: String| fail_at(HeaderKey::InputOutputAlias, message);
     for alias in &module.header.input_output_alias {
         if !has_index(module, result, &alias.output_index) {
             let index = &alias.output_index;
@@ -145,7 +157,8 @@ pub(crate) fn check_aliases(module: &Module, result: ShapeId, end: Span) -> Pars
     }
     match module.header.buffer_donors.iter().find(|donor| donor.parameter < 0) {
         Some(donor) => {
-            fail(format!("the parameter number {} of a buffer donor is negative", donor.parameter))
+            let message = format!("the parameter number {} of a buffer donor is negative", donor.parameter);
+            fail_at(HeaderKey::BufferDonor, message)
         }
         None => Ok(()),
     }

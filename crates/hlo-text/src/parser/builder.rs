@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{
-    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, Instruction, InstructionId, LiteralId,
-    MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
+    Attr, AttrKey, AttrValue, Computation, ComputationId, HASHER, HeaderKey, Instruction, InstructionId,
+    LiteralId, MetadataId, Module, Opcode, PoolRange, ShapeId, Symbol,
 };
 use crate::lexer::Cursor;
 
@@ -199,6 +199,7 @@ pub(crate) struct Builder<'s> {
     pending_thread: Option<Symbol>,
     entry_span: Option<Span>,
     pub(super) header_keys: super::header::SeenHeaderKeys,
+    header_key_spans: Vec<(HeaderKey, Span)>,
     /// As the text has them, not pruned.
     pub(super) stack_frames: crate::ir::StackFrameIndex,
     /// How many modules this one is inside of (`origin_recovery_table`).
@@ -257,6 +258,7 @@ impl<'s> Builder<'s> {
             pending_thread: None,
             entry_span: None,
             header_keys: super::header::SeenHeaderKeys::default(),
+            header_key_spans: Vec::new(),
             stack_frames: crate::ir::StackFrameIndex::default(),
             depth: 0,
             spans: Vec::with_capacity(lines),
@@ -439,6 +441,16 @@ impl<'s> Builder<'s> {
     }
 
     // ------------------------------------------------------------ computations
+
+    /// Notes that the attribute `word` of the module stands at `span`.
+    pub(crate) fn note_header_key(&mut self, word: &str, span: Span) {
+        self.header_key_spans.extend(HeaderKey::from_name(word).map(|key| (key, span)));
+    }
+
+    /// Where the attribute `key` of the module stands.
+    pub(super) fn header_key_span(&self, key: HeaderKey) -> Option<Span> {
+        self.header_key_spans.iter().find(|row| row.0 == key).map(|row| row.1)
+    }
 
     pub(crate) fn module_name(&mut self, name: Symbol, _at: u32) {
         self.module.name = name;
@@ -1083,6 +1095,13 @@ impl<'s> Builder<'s> {
             name: self.module.strings.name(scope.name),
             name_span: scope.name_span,
         })
+    }
+
+    /// Opens a computation called `name` whose head is faulty.
+    pub(crate) fn open_faulty(&mut self, name: &str, name_span: Span) {
+        let name = self.intern_name(name);
+        let id = self.reserve_computation();
+        self.open_scope(id, name, name_span, false, false);
     }
 
     /// Closes the open computation, whose `}` is missing, at byte `at`. What is missing in it has been reported.

@@ -29,7 +29,7 @@ impl Builder<'_> {
             self.check_call_cycles()?;
         }
         let result = self.module.instruction(self.module.computation(entry).root).shape;
-        super::aliasing::check_aliases(&self.module, result, end)?;
+        super::aliasing::check_aliases(&self.module, result, end, |key| self.header_key_span(key))?;
         self.finish_async()?;
         super::stack_frames::rebuild_stack_frames(&mut self.module, &self.stack_frames);
         make_names_unique(&mut self.module);

@@ -26,7 +26,13 @@ pub(super) fn explain(
     {
         return text_ends(error, text, enclosing);
     }
-    if error.code != Code::UnexpectedToken || error.help.is_some() {
+    if !matches!(error.code, Code::UnexpectedToken | Code::BadShape) || error.help.is_some() {
+        return error;
+    }
+    if let Some(word) = wrong_element_type(&error, text) {
+        return with_element_type(*error, word).boxed();
+    }
+    if error.code != Code::UnexpectedToken {
         return error;
     }
     let at = error.primary.span.start as usize;
@@ -50,15 +56,24 @@ pub(super) fn explain(
             .boxed();
     }
     let word = last_word(before);
-    if text[at..].starts_with('[') {
-        return with_element_type(*error, word).boxed();
-    }
     let names =
         text[at..].starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '%' | '_'));
     if names && let Some(meant) = meant(word) {
         return error.help(format!("did you mean `{meant}` instead of `{word}`?")).boxed();
     }
     error
+}
+
+/// The word before the `[` that the parser met, or before which it met the word.
+fn wrong_element_type<'t>(error: &Diagnostic, text: &'t str) -> Option<&'t str> {
+    let mut places = error.secondary.iter().chain([&error.primary]);
+    places.find_map(|place| {
+        let (start, end) = (place.span.start as usize, place.span.end as usize);
+        let token = text.get(start..end)?;
+        let word = if token == "[" { last_word(text.get(..start)?) } else { token };
+        let is_word = !word.is_empty() && last_word(word).len() == word.len();
+        (is_word && (token == "[" || text.get(end..)?.starts_with('['))).then_some(word)
+    })
 }
 
 /// The same with what element type is meant by `word`, if it is clear.

@@ -9,6 +9,7 @@ mod checks;
 mod convolution;
 mod dictionary;
 mod domain;
+mod expectation;
 mod finish;
 mod fragment;
 pub(crate) mod header;

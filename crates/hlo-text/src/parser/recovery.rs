@@ -1,7 +1,9 @@
 //! Several errors per run: after a fault, reading goes on at the next line that looks like the start of an
 //! instruction or of a computation.
 
-use crate::diagnostic::{Code, Diagnostic};
+use std::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic, Span};
 
 use super::Parsed;
 use super::builder::{Builder, SharedBuilder};
@@ -79,6 +81,11 @@ fn resume(
     let again = line_start > offset
         && (is_complete && text.get(line_start..at)?.trim().is_empty()
             || builder.in_computation() && opens_computation(line));
+    if !again && !builder.in_computation() && opens_computation(line) {
+        // The fault is in the head of a computation. Its body is read all the same.
+        let name = name_in_head(line);
+        builder.open_faulty(&line[name.clone()], Span::new(line_start + name.start, line_start + name.end));
+    }
     let mut start = match again {
         true => line_start,
         false => at + memchr::memchr(b'\n', text.as_bytes().get(at..)?)? + 1,
@@ -106,6 +113,20 @@ pub(super) fn opens_computation(line: &str) -> bool {
     classify(line) == Line::Computation
 }
 
+/// Where the name of the computation stands that `line` opens.
+fn name_in_head(line: &str) -> Range<usize> {
+    let head = line.trim_start();
+    let head = head.strip_prefix("ENTRY ").unwrap_or(head).trim_start();
+    let head = head.strip_prefix('%').unwrap_or(head);
+    let start = line.len() - head.len();
+    start..start + name_length(head)
+}
+
+/// How much of `text` is a name.
+fn name_length(text: &str) -> usize {
+    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte)).count()
+}
+
 fn classify(line: &str) -> Line {
     let trimmed = line.trim_start();
     if trimmed.starts_with('}') {
@@ -113,7 +134,7 @@ fn classify(line: &str) -> Line {
     }
     let head = trimmed.strip_prefix("ROOT ").unwrap_or(trimmed).trim_start();
     let head = head.strip_prefix('%').unwrap_or(head);
-    let name = head.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(byte)).count();
+    let name = name_length(head);
     if name > 0 && head[name..].trim_start().starts_with("= ") {
         return Line::Instruction;
     }

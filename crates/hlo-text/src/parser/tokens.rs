@@ -9,6 +9,7 @@ use crate::ir::{Opcode, OperandFormat, ShapeId, Symbol};
 use crate::lexer::{Cursor, Keyword, Token};
 
 use super::builder::SharedBuilder;
+use super::expectation::{attribute_out_of_place, expectation};
 use super::shape::at_shape;
 use super::{MAX_BODY_NESTING, MAX_CALL_NESTING, Nesting, ParseResult};
 
@@ -60,7 +61,7 @@ pub(crate) enum Tok {
 
 /// Where the next token stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// Between computations: `ENTRY`, a name, a signature.
     TopLevel,
     /// Within a signature, or after its arrow.
@@ -187,7 +188,8 @@ impl<'p, 's> TokenSource<'p, 's> {
     }
 
     fn unexpected(&self) -> Item {
-        let mut error = match self.attribute_out_of_place() {
+        let mut error = match attribute_out_of_place(&self.cursor, self.place, self.previous, self.in_header)
+        {
             Some(error) => error,
             None => self.cursor.unexpected(self.expectation()),
         };
@@ -195,33 +197,6 @@ impl<'p, 's> TokenSource<'p, 's> {
             error = (*error).at(span).boxed();
         }
         self.fail(error)
-    }
-
-    /// What is missing before a word with `=`, if the current token is one: `, ` before an attribute, or a blank
-    /// between the name of an instruction and `=`.
-    fn attribute_out_of_place(&self) -> Option<Box<Diagnostic>> {
-        if self.cursor.token() != Token::AttrName || !matches!(self.place, Place::Body | Place::TopLevel) {
-            return None;
-        }
-        let word = crate::diagnostic::shorten(self.cursor.word());
-        let mut ahead = self.cursor.clone();
-        ahead.bump();
-        let defines = self.place == Place::Body && at_shape(&ahead);
-        let follows = match self.place {
-            Place::Body => matches!(self.previous, Tok::RParen | Tok::Attribute | Tok::Name(_) | Tok::RBrace),
-            _ => self.in_header && matches!(self.previous, Tok::Name(_) | Tok::Attribute),
-        };
-        let (message, help) = match (defines, follows) {
-            (true, _) => (
-                format!("there must be a blank between the name `{word}` and `=`"),
-                format!("write `{word} = ...`"),
-            ),
-            (_, true) => {
-                (format!("a `,` is missing before the attribute `{word}`"), format!("write `, {word}=...`"))
-            }
-            (false, false) => return None,
-        };
-        Some(Diagnostic::new(Code::UnexpectedToken, self.cursor.span(), message).help(help).boxed())
     }
 
     /// An operand that goes on unexpectedly is faulty as a whole: from its start to the end of `unexpected`.
@@ -541,6 +516,9 @@ impl<'p, 's> TokenSource<'p, 's> {
                 }
                 let start = self.cursor.start();
                 let result = if self.in_header {
+                    let (word, span) = (self.cursor.word(), self.cursor.span());
+                    let name = Span { end: span.end - 1, ..span };
+                    self.builder.borrow_mut().note_header_key(word, name);
                     self.builder.borrow_mut().header_attribute(&mut self.cursor)
                 } else {
                     self.builder.borrow_mut().execution_thread(&mut self.cursor)
@@ -630,36 +608,4 @@ impl Iterator for TokenSource<'_, '_> {
 fn is_word(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// What a text begins with.
-const START: &str = "`HloModule` and a name, `ENTRY`, or a computation";
-
-/// What could come in `place` after `previous`, in the user's words.
-fn expectation(place: Place, previous: Tok) -> &'static str {
-    match place {
-        Place::TopLevel => match previous {
-            Tok::StartModule | Tok::StartInstruction | Tok::StartBody | Tok::StartComputations => START,
-            Tok::HloModule => "the name of the module",
-            Tok::Entry => "the name of the computation",
-            _ => "a computation: `ENTRY` or a name, perhaps a signature, and `{`",
-        },
-        Place::Signature => "a signature such as `(p: f32[2]) -> f32[2]`",
-        Place::Body => match previous {
-            Tok::Root => "the name of an instruction",
-            Tok::LBrace => "an instruction: `name = shape opcode(...)`",
-            Tok::StartInstruction => START,
-            _ => "an attribute, an instruction (`name = shape opcode(...)`), or `}`",
-        },
-        Place::RightHandSide => match previous {
-            Tok::Shape(_) => "an opcode",
-            _ => "a shape and an opcode",
-        },
-        Place::Operands => "an operand, `,` or `)`",
-        Place::Payload(Opcode::Parameter) => "the number of the parameter",
-        Place::Payload(_) => "a literal",
-        Place::Called => "the name of a computation, or an inline one in braces",
-        Place::OpenCalledList => "`{` and a list of computations",
-        Place::CalledList => "a computation, `,` or `}`",
-    }
 }

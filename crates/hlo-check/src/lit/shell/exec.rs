@@ -468,28 +468,45 @@ pub fn update_env<'w>(env: &mut BTreeMap<String, String>, words: impl Iterator<I
     count
 }
 
+/// Begins what is replaced by the contents of a file; `}` ends it.
+const READ_FILE: &str = "%{readfile:";
+
+/// Whether all files that `%{readfile:NAME}` asks for in a line are there before the line runs. lit logs each line
+/// with such texts replaced: a file that the line itself makes comes too late, also for a command it doesn't reach.
+///
+/// # Errors
+/// One is not there.
+pub(in super::super) fn check_read_files(line: &str, state: &ShellState) -> Result<(), Stop> {
+    let names = line.split(READ_FILE).skip(1).filter_map(|rest| rest.split_once('}'));
+    for (name, _) in names {
+        let path = state.cwd.join(name);
+        if !path.exists() {
+            return Err(no_such_file(&path));
+        }
+    }
+    Ok(())
+}
+
+fn no_such_file(path: &Path) -> Stop {
+    Stop::Refused(format!("File specified in readfile substitution does not exist: {}", path.display()))
+}
+
 /// Replaces `%{readfile:NAME}` by the contents of the file.
 fn read_file_words(words: &[Word], state: &ShellState) -> Result<Vec<Word>, Stop> {
-    const OPEN: &str = "%{readfile:";
     let mut out = words.to_vec();
     for word in &mut out {
         // A pattern for file names is not an argument yet.
-        if word.glob || !word.text.contains(OPEN) {
+        if word.glob || !word.text.contains(READ_FILE) {
             continue;
         }
         let mut text = String::new();
         let mut rest = word.text.as_str();
-        while let Some(at) = rest.find(OPEN) {
-            let tail = &rest[at + OPEN.len()..];
+        while let Some(at) = rest.find(READ_FILE) {
+            let tail = &rest[at + READ_FILE.len()..];
             let Some(end) = tail.find('}') else { break };
             text.push_str(&rest[..at]);
             let path = state.cwd.join(&tail[..end]);
-            let bytes = std::fs::read(&path).map_err(|_| {
-                Stop::Refused(format!(
-                    "File specified in readfile substitution does not exist: {}",
-                    path.display()
-                ))
-            })?;
+            let bytes = std::fs::read(&path).map_err(|_| no_such_file(&path))?;
             text.push_str(&String::from_utf8_lossy(&bytes));
             rest = &tail[end + 1..];
         }

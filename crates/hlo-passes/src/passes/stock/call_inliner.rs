@@ -3,7 +3,7 @@
 use hlo_text::ir::{AttrKey, InstructionId, Opcode, Value};
 
 use super::dce;
-use crate::analysis::CallGraph;
+use crate::analysis::{CallGraph, Growth, copied_size};
 use crate::edit::Editor;
 use crate::pass::{Pass, PassContext, PassResult};
 
@@ -17,29 +17,58 @@ pub(crate) struct CallInliner;
 impl Pass for CallInliner {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let mut inlined = false;
-        // Callees first: what is inlined has nothing to inline left.
-        for computation in CallGraph::of(edit).post_order() {
-            for call in edit.post_order(computation) {
-                if edit.instruction(call).opcode != Opcode::Call || edit.is_removed(call) {
-                    continue;
-                }
-                if let Some(reason) = reason_to_keep(edit, call) {
-                    context.missed(edit, call, reason);
-                    continue;
-                }
-                if !context.may_rewrite(edit, call) {
-                    continue;
-                }
-                context.applied(edit, call, "inlined");
-                edit.inline_call(call)?;
-                inlined = true;
+        for (call, reason) in find_calls(edit, context.rewrites_left())? {
+            if let Some(reason) = reason {
+                context.missed(edit, call, reason);
+                continue;
             }
+            if !context.may_rewrite(edit, call) {
+                continue;
+            }
+            context.applied(edit, call, "inlined");
+            edit.inline_call(call)?;
+            inlined = true;
         }
         if inlined {
             dce::run_on_module(edit)?;
         }
         Ok(())
     }
+}
+
+/// The calls in the order they are inlined, with the reasons why some are not. Callees come first: what is inlined has
+/// nothing to inline left.
+///
+/// # Errors
+/// The module would become too large if `limit` of them were inlined.
+fn find_calls(edit: &Editor<'_>, mut limit: u64) -> PassResult<Vec<(InstructionId, Option<&'static str>)>> {
+    let mut found = Vec::new();
+    let mut growth = Growth::default();
+    let mut sizes = vec![0; edit.computation_id_limit()];
+    for computation in CallGraph::of(edit).post_order() {
+        let mut size = copied_size(edit, computation, &sizes);
+        for call in edit.post_order(computation) {
+            if edit.instruction(call).opcode != Opcode::Call {
+                continue;
+            }
+            let reason = reason_to_keep(edit, call);
+            found.push((call, reason));
+            if reason.is_none()
+                && limit > 0
+                && let Some(callee) = edit.called(call, AttrKey::ToApply)
+            {
+                limit -= 1;
+                // Operands take the place of parameters, and the copies that of the call.
+                let parameters = edit.computation(callee).parameters.len() as u64;
+                let copied = sizes[callee.index()].saturating_sub(parameters);
+                growth.add(call, copied);
+                size = size.saturating_add(copied).saturating_sub(1);
+            }
+        }
+        sizes[computation.index()] = size;
+    }
+    growth.check(edit)?;
+    Ok(found)
 }
 
 fn reason_to_keep(edit: &Editor<'_>, call: InstructionId) -> Option<&'static str> {

@@ -2,13 +2,9 @@
 
 use hlo_text::ir::{ComputationId, InstructionId, Opcode};
 
-use crate::analysis::CallGraph;
+use crate::analysis::{CallGraph, Growth, copied_tree_sizes};
 use crate::edit::Editor;
-use crate::pass::{Pass, PassContext, PassError, PassResult};
-
-/// How many instructions the copies may have: a computation that is called twice by one that is called twice, and so
-/// on, would otherwise give copies without end.
-pub(crate) const MAX_COPIED_INSTRUCTIONS: usize = 1 << 24;
+use crate::pass::{Pass, PassContext, PassResult};
 
 /// What the names of copies end with.
 const SUFFIX: &str = "clone";
@@ -20,29 +16,41 @@ impl Pass for FlattenCallGraph {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         // Callers are those of the start: a copy calls copies from the beginning.
         let graph = CallGraph::of(edit);
-        let mut copied = 0;
-        for computation in graph.post_order() {
-            let callers = graph.callers(computation);
-            if callers.iter().any(|&caller| is_async(edit, caller)) {
-                continue;
-            }
-            for (index, &caller) in callers.iter().enumerate() {
-                // The calls of one instruction follow each other.
-                if index == 0 && callers.get(1) != Some(&caller) {
-                    continue;
-                }
-                if context.may_rewrite(edit, caller) {
-                    context.applied(
-                        edit,
-                        caller,
-                        format_args!("gets its own copy of `{}`", edit.computation_name(computation)),
-                    );
-                    give_own_copy(edit, caller, computation, &mut copied)?;
-                }
+        let shared = shared_calls(edit, &graph);
+        let sizes = copied_tree_sizes(edit, &graph);
+        let mut growth = Growth::default();
+        let limit = usize::try_from(context.rewrites_left()).unwrap_or(usize::MAX);
+        for &(caller, computation) in shared.iter().take(limit) {
+            growth.add(caller, sizes[computation.index()]);
+        }
+        growth.check(edit)?;
+        for (caller, computation) in shared {
+            if context.may_rewrite(edit, caller) {
+                context.applied(
+                    edit,
+                    caller,
+                    format_args!("gets its own copy of `{}`", edit.computation_name(computation)),
+                );
+                give_own_copy(edit, caller, computation);
             }
         }
         Ok(())
     }
+}
+
+/// The calls that get copies, and of what, in the order they get them.
+fn shared_calls(edit: &Editor<'_>, graph: &CallGraph) -> Vec<(InstructionId, ComputationId)> {
+    let mut shared = Vec::new();
+    for computation in graph.post_order() {
+        let callers = graph.callers(computation);
+        if callers.iter().any(|&caller| is_async(edit, caller)) {
+            continue;
+        }
+        // The calls of one instruction follow each other: of an instruction that calls twice, all get copies.
+        let kept = usize::from(callers.get(1) != callers.first());
+        shared.extend(callers.iter().skip(kept).map(|&caller| (caller, computation)));
+    }
+    shared
 }
 
 fn is_async(edit: &Editor<'_>, caller: InstructionId) -> bool {
@@ -50,31 +58,20 @@ fn is_async(edit: &Editor<'_>, caller: InstructionId) -> bool {
 }
 
 /// Copies `computation`, and all it calls, for the first call of it by `caller`.
-fn give_own_copy(
-    edit: &mut Editor<'_>,
-    caller: InstructionId,
-    computation: ComputationId,
-    copied: &mut usize,
-) -> PassResult<()> {
-    let mut copy = |edit: &mut Editor<'_>, caller, original| {
-        *copied += edit.computation(original).instructions.len();
-        if *copied > MAX_COPIED_INSTRUCTIONS {
-            let message = format!("the copies would have more than {MAX_COPIED_INSTRUCTIONS} instructions");
-            return Err(PassError::at(edit, caller, message));
-        }
+fn give_own_copy(edit: &mut Editor<'_>, caller: InstructionId, computation: ComputationId) {
+    let copy = |edit: &mut Editor<'_>, caller, original| {
         let (copy, _) = edit.clone_computation(original, SUFFIX);
         edit.replace_first_call(caller, original, copy);
-        Ok(copy)
+        copy
     };
-    let mut worklist = vec![copy(edit, caller, computation)?];
+    let mut worklist = vec![copy(edit, caller, computation)];
     while let Some(current) = worklist.pop() {
         for instruction in edit.live_instructions(current).collect::<Vec<_>>() {
             let mut callees = Vec::new();
             edit.for_each_called_computation(instruction, |callee| callees.push(callee));
             for callee in callees {
-                worklist.push(copy(edit, instruction, callee)?);
+                worklist.push(copy(edit, instruction, callee));
             }
         }
     }
-    Ok(())
 }

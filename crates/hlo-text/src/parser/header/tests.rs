@@ -229,7 +229,8 @@ fn aliases_have_to_fit_the_result() {
         let inner = module.shapes_mut().intern(Shape::Tuple(vec![array]));
         let result = module.shapes_mut().intern(Shape::Tuple(vec![array, inner]));
         let end = Span::new(5, 5);
-        let place = check_aliases(&module, result, end).map_err(|error| (error.code, error.primary.span));
+        let place =
+            check_aliases(&module, result, end, |_| None).map_err(|error| (error.code, error.primary.span));
         assert_eq!(place, if fits { Ok(()) } else { Err((Code::BadAlias, end)) }, "{text}");
     }
 }
