@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds every fuzz target and runs each for a number of seconds (60 by default), seeded with the lit tests.
-# A target whose edges stop growing in its first minute is broken: the last lines show them (cov:).
+# Builds every fuzz target and runs each for a number of seconds (60 by default), two at a time, seeded with the lit
+# tests and with what earlier runs found (fuzz/seeds). A target whose edges stop growing in its first minute is broken:
+# the last lines show them (cov:).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -10,13 +11,15 @@ command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz
 export RUSTC_BOOTSTRAP=1
 cargo fuzz build --sanitizer none
 
-for target in parse fixed_point verify filecheck; do
+run() {
+  target=$1
   corpus=fuzz/corpus/$target
-  mkdir -p "$corpus"
-  find lit-tests -name '*.hlo' -size -64k -exec cp -n {} "$corpus"/ \;
+  mkdir -p "$corpus" "fuzz/artifacts/$target"
+  find lit-tests "fuzz/seeds/$target" -type f -size -64k -exec cp -n {} "$corpus"/ \; 2>/dev/null || true
   log=$(mktemp)
-  if ! cargo fuzz run --sanitizer none "$target" "$corpus" -- -max_total_time="$seconds" -max_len=8192 \
-      -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
+  if ! "fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release/$target" "$corpus" -max_total_time="$seconds" \
+      -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="fuzz/artifacts/$target/" \
+      >"$log" 2>&1; then
     tail -60 "$log"
     echo "fuzz target $target failed"
     exit 1
@@ -26,4 +29,7 @@ for target in parse fixed_point verify filecheck; do
   runs=$(grep -o 'stat::number_of_executed_units: *[0-9]*' "$log" | grep -o '[0-9]*$')
   echo "$target: $runs runs, edges ${first#cov: } -> ${last#cov: }"
   rm -f "$log"
-done
+}
+export -f run
+export seconds
+printf '%s\n' parse fixed_point verify filecheck | xargs -P2 -I{} bash -euo pipefail -c 'run {}'
