@@ -1,6 +1,6 @@
 //! Writes one test per file of lit-tests/, for tests/lit.rs to include.
 //!
-//! Folders become modules and files functions, so that names can be filtered: `cargo test text::literals`.
+//! Folders become modules and files functions, so that names can be filtered: `cargo test -p hlo-lit-tests text::literals`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
