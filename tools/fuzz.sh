@@ -18,7 +18,7 @@ run() {
   find lit-tests "fuzz/seeds/$target" -type f -size -64k -exec cp -n {} "$corpus"/ \; 2>/dev/null || true
   log=$(mktemp)
   if ! "fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release/$target" "$corpus" -max_total_time="$seconds" \
-      -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="fuzz/artifacts/$target/" \
+      -max_len=8192 -seed=1 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="fuzz/artifacts/$target/" \
       >"$log" 2>&1; then
     tail -60 "$log"
     echo "fuzz target $target failed"
