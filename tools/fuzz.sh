@@ -24,7 +24,7 @@ run() {
     echo "fuzz target $target failed"
     exit 1
   fi
-  first=$(grep -o 'cov: [0-9]*' "$log" | head -1)
+  first=$(grep -m1 -o 'cov: [0-9]*' "$log")
   last=$(grep -o 'cov: [0-9]*' "$log" | tail -1)
   runs=$(grep -o 'stat::number_of_executed_units: *[0-9]*' "$log" | grep -o '[0-9]*$')
   echo "$target: $runs runs, edges ${first#cov: } -> ${last#cov: }"
