@@ -6,7 +6,7 @@
 SHARED/goldens/PASS/NNN.before.hlo is what XLA's pass saw, NNN.after.hlo what it left; its README says which rows of
 index.jsonl to trust. Texts are compared byte by byte, but for the order of lines inside a computation and the order of
 computations. XLA's pass saw the module in memory, whose instructions may have had another order than the text has; with
---ask ~/.hlo-oracle/bin/python the rows that differ are asked again, this time of XLA reading the text. -v shows the lines
+--ask PYTHON (one with jaxlib) the rows that differ are asked again, this time of XLA reading the text. -v shows the lines
 that differ. Exit status 0 if no row differs from either.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run modules before and after passes on XLA's CPU back end and compare the results bit by bit.
 
-    ~/.hlo-oracle/bin/python tools/passes_run.py [--opt target/debug/hlo-opt] [--shared ../shared]
+    PYTHON-WITH-JAXLIB tools/passes_run.py [--opt target/debug/hlo-opt] [--shared ../shared]
                                                  [--key KEY ...] [--seeds 3] [-v]
 
 The modules are the inputs of lit-tests/passes and SHARED/passes/*.before.hlo; what comes after is what our pass makes of
