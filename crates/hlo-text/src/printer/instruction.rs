@@ -189,10 +189,11 @@ impl Printer<'_> {
             self.attribute(out, id, thread);
             own.next();
         }
-        // Frontend attributes of the start hide all those that would stand before them, also in bodies.
+        // Frontend attributes of the start hide all those that would stand before them, also in bodies. A start in such
+        // a body decides for itself, as in XLA.
         let hides = self.module.attribute(id, AttrKey::FrontendAttributes).is_some();
         let skipped = self.plan.skips(AttrKey::FrontendAttributes);
-        self.plan.set_skipped(AttrKey::FrontendAttributes, skipped || hides);
+        self.plan.set_skipped(AttrKey::FrontendAttributes, hides || !self.options.print_frontend_attributes);
         let mut attributes = self.module.attributes(wrapped).iter();
         self.sections_until(out, wrapped, &mut attributes, Section::ControlPredecessors, false, scope);
         self.control_predecessors(out, wrapped);
