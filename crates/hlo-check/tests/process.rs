@@ -105,7 +105,7 @@ fn an_interrupted_run_ends_with_a_summary_of_what_ran() {
         ("a.hlo", "// RUN: true\n"),
         ("b.hlo", "// RUN: false\n"),
         ("c.hlo", "// RUN: sleep 600\n"),
-        ("d.hlo", "// RUN: true\n"),
+        ("d.hlo", "// RUN: echo begun > %t\n"),
         ("e.hlo", "// RUN: sleep 600\n"),
     ];
     for (filter, status) in [("", 1), ("--filter-out=b.hlo", 0)] {
@@ -117,9 +117,10 @@ fn an_interrupted_run_ends_with_a_summary_of_what_ran() {
         let mut child = command.spawn().expect("it starts");
         // By then the two that can end have.
         let begun = Instant::now();
-        while !suite.path("Output/d.hlo.tmp").exists() && begun.elapsed() < Duration::from_secs(2) {
+        while !suite.path("Output/d.hlo.tmp").exists() && begun.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(20));
         }
+        std::thread::sleep(Duration::from_millis(500));
         let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).expect("small")).expect("not 0");
         rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it takes signals");
         let begun = Instant::now();
