@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use hlo_text::Module;
-use hlo_text::ir::{AttrKey, ComputationId, InstructionId, Opcode};
+use hlo_text::ir::{ComputationId, InstructionId};
 
 use super::Editor;
 
@@ -24,44 +24,9 @@ impl EffectCache {
         }
         let mut calls = false;
         module.for_each_called_computation(id, |_| calls = true);
-        if calls || has_own_side_effect(module, id) {
+        if calls || module.has_own_side_effect(id) {
             self.forget();
         }
-    }
-}
-
-/// Whether the module is one program for all partitions; then channel ids alone are no side effect. A text
-/// module is when its header gives a number of partitions.
-fn is_spmd(module: &Module) -> bool {
-    module.header.num_partitions != 1
-}
-
-/// Whether the instruction itself has a side effect (XLA's `HasSideEffectNoRecurse`); what it calls doesn't count.
-pub(super) fn has_own_side_effect(module: &Module, id: InstructionId) -> bool {
-    use Opcode as O;
-    let channel = || module.int(id, AttrKey::ChannelId).is_some() && !is_spmd(module);
-    match module.instruction(id).opcode {
-        O::Send
-        | O::SendDone
-        | O::Recv
-        | O::RecvDone
-        | O::Rng
-        | O::RngGetAndUpdateState
-        | O::Infeed
-        | O::Outfeed
-        | O::AllReduceStart
-        | O::AllReduceDone
-        | O::AllGatherStart
-        | O::AllGatherDone
-        | O::CollectiveBroadcast
-        | O::CollectivePermuteStart
-        | O::CollectivePermuteDone => true,
-        O::AllToAll | O::AllGather | O::AllReduce | O::ReduceScatter => {
-            module.flag(id, AttrKey::ConstrainLayout) || channel()
-        }
-        O::CollectivePermute | O::RaggedAllToAll => channel(),
-        O::CustomCall => module.flag(id, AttrKey::CustomCallHasSideEffect),
-        _ => false,
     }
 }
 
@@ -69,7 +34,7 @@ impl Editor<'_> {
     /// Whether the instruction does more than compute its result: sends, random numbers, constrained or (outside
     /// SPMD modules) channel collectives, flagged custom calls, or calls of such (XLA's `HasSideEffect`).
     pub fn has_side_effect(&self, id: InstructionId) -> bool {
-        let mut effect = has_own_side_effect(self, id);
+        let mut effect = self.has_own_side_effect(id);
         if !effect {
             self.for_each_called_computation(id, |callee| {
                 effect = effect || self.computation_has_side_effect(callee)
@@ -91,7 +56,7 @@ impl Editor<'_> {
             let depth = stack.len();
             let mut effect = false;
             for instruction in self.live_instructions(computation) {
-                effect |= has_own_side_effect(self, instruction);
+                effect |= self.has_own_side_effect(instruction);
                 self.for_each_called_computation(instruction, |callee| match known[callee.index()] {
                     Some(called) => effect |= called,
                     None => stack.push(callee),

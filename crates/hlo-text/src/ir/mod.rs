@@ -2,6 +2,7 @@
 //! attribute values. Spans are not in here; they live beside the IR (see [`crate::SourceMap`]).
 
 mod attribute;
+mod effects;
 mod element_type;
 mod header;
 mod ids;

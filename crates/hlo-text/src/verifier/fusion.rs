@@ -1,7 +1,7 @@
 //! Rules about fusions.
 
 use crate::diagnostic::Code;
-use crate::ir::{AttrKey, ComputationId, InstructionId, Opcode};
+use crate::ir::{AttrKey, ComputationId, InstructionId};
 
 use super::equality::{COMPATIBLE, EQUAL, Layouts, Sameness};
 use super::{Check, Verifier};
@@ -91,7 +91,7 @@ impl Verifier<'_> {
             return Err(self.wrong(Code::FusionBody, root, message).also(id, "the fusion"));
         }
         for inner in self.module.live_instructions(fused) {
-            if inner != root && !self.uses.has_users(inner) && !self.has_effects(inner) {
+            if inner != root && !self.uses.has_users(inner) && !self.module.has_own_side_effect(inner) {
                 let message = format!("`{}` in the fused computation `{name}` is not used", self.name(inner));
                 return Err(self
                     .wrong(Code::FusionBody, inner, message)
@@ -100,35 +100,5 @@ impl Verifier<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether the instruction does something beside giving a result.
-    fn has_effects(&self, id: InstructionId) -> bool {
-        use Opcode as O;
-        let channels_count = self.module.header.num_partitions == 1;
-        let over_channel = || channels_count && self.number(id, AttrKey::ChannelId).is_some();
-        match self.opcode(id) {
-            O::Send
-            | O::SendDone
-            | O::Recv
-            | O::RecvDone
-            | O::Rng
-            | O::RngGetAndUpdateState
-            | O::Infeed
-            | O::Outfeed
-            | O::AllReduceStart
-            | O::AllReduceDone
-            | O::AllGatherStart
-            | O::AllGatherDone
-            | O::CollectiveBroadcast
-            | O::CollectivePermuteStart
-            | O::CollectivePermuteDone => true,
-            O::AllToAll | O::AllGather | O::AllReduce | O::ReduceScatter => {
-                self.module.flag(id, AttrKey::ConstrainLayout) || over_channel()
-            }
-            O::CollectivePermute => over_channel(),
-            O::CustomCall => self.module.flag(id, AttrKey::CustomCallHasSideEffect),
-            _ => false,
-        }
     }
 }
