@@ -10,6 +10,9 @@ use hlo_check::lit::bazel::Bazel;
 use hlo_check::lit::cli::Environment;
 
 mod lit_tools;
+mod suite;
+
+use suite::Folder;
 
 #[derive(Parser)]
 struct Cli {
@@ -18,7 +21,7 @@ struct Cli {
 }
 
 struct Suite {
-    dir: tempfile::TempDir,
+    folder: Folder,
 }
 
 struct Outcome {
@@ -29,27 +32,21 @@ struct Outcome {
 
 impl Suite {
     fn new(files: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let suite = Suite { dir };
+        let suite = Suite { folder: Folder::new(files) };
         suite.write("lit.toml", "name = \"s\"\nsuffixes = [\".t\"]\n");
-        for (name, text) in files {
-            suite.write(name, text);
-        }
         suite
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.folder.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.folder.write(name, text);
     }
 
     fn run_in(&self, environment: &Environment, args: &[&str]) -> Outcome {
-        let root = self.dir.path().to_string_lossy().into_owned();
+        let root = self.folder.root().to_string_lossy().into_owned();
         let args = ["lit"].into_iter().chain(args.iter().copied()).chain([root.as_str()]);
         let options = Cli::try_parse_from(args).unwrap_or_else(|error| panic!("{error}")).options;
         let host = lit::Host { tools: lit_tools::all(), ..lit::Host::default() };
@@ -592,7 +589,7 @@ fn watching() {
         ("c.t", PASS),
         ("in.txt", "x\n"),
     ]);
-    let root = suite.dir.path().display().to_string();
+    let root = suite.folder.root().display().to_string();
     let options = Cli::parse_from(["lit", "--watch", "--order=lexical", "-j1", &root]).options;
     let host = lit::Host { tools: lit_tools::all(), ..lit::Host::default() };
     let (mut out, mut err) = (Vec::new(), Vec::new());

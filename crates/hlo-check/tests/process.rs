@@ -4,36 +4,34 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+mod suite;
+
+use suite::Folder;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_hlo-check");
 
 struct Suite {
-    dir: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Suite {
     fn new(config: &str, files: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let suite = Suite { dir };
+        let suite = Suite { folder: Folder::new(files) };
         suite.write("lit.toml", &format!("name = \"s\"\nsuffixes = [\".hlo\"]\n{config}"));
-        for (name, text) in files {
-            suite.write(name, text);
-        }
         suite
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.folder.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
-        std::fs::write(path, text).expect("a file");
+        self.folder.write(name, text);
     }
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
-        command.args(args).arg(self.dir.path());
+        command.args(args).arg(self.folder.root());
         command
     }
 }
