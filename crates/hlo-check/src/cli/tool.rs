@@ -39,6 +39,7 @@ impl Tool for CheckTool {
                         current_dir: &invocation.current_dir,
                         out: &mut stdout,
                         err: &mut stderr,
+                        color: false,
                     };
                     // Memory takes everything.
                     let status =

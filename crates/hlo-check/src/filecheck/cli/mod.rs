@@ -5,6 +5,7 @@ pub mod batch;
 mod ignored;
 mod review;
 
+pub(crate) use arguments::shown_options;
 pub use review::review;
 
 use std::io::{IsTerminal, Read, Write};
