@@ -12,6 +12,7 @@ pub mod opt;
 mod panics;
 pub mod stats;
 pub mod tool;
+pub mod update;
 
 /// What tests run on: the tools of this process.
 pub fn host() -> lit::Host {

@@ -12,10 +12,11 @@ mod stats;
 mod structure;
 mod test;
 mod tool;
+mod update;
 mod verify;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -81,6 +82,8 @@ struct Streams<'s> {
     err: &'s mut dyn Write,
     /// Whether `out` is a terminal whose user hasn't asked for no colours.
     color: bool,
+    /// Whether answers come from the standard input of this process, line by line; otherwise from `stdin`.
+    asks_process: bool,
 }
 
 impl Streams<'_> {
@@ -90,6 +93,26 @@ impl Streams<'_> {
     /// The file can't be read.
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         if path == "-" { Ok(self.stdin.to_vec()) } else { std::fs::read(self.current_dir.join(path)) }
+    }
+
+    /// Asks something that is answered with `y` or anything else; without an answer it is no.
+    ///
+    /// # Errors
+    /// Those of the streams.
+    fn ask(&mut self, question: &str) -> io::Result<bool> {
+        write!(self.out, "{question} [y/N] ")?;
+        self.out.flush()?;
+        let mut answer = Vec::new();
+        if self.asks_process {
+            io::stdin().lock().read_until(b'\n', &mut answer)?;
+        } else {
+            let end = memchr::memchr(b'\n', self.stdin).map_or(self.stdin.len(), |end| end + 1);
+            let (line, rest) = self.stdin.split_at(end);
+            answer.extend_from_slice(line);
+            self.stdin = rest;
+            writeln!(self.out)?;
+        }
+        Ok(matches!(answer.trim_ascii().to_ascii_lowercase().as_slice(), b"y" | b"yes"))
     }
 }
 
@@ -113,6 +136,7 @@ impl Entry {
             out: &mut out,
             err: &mut io::stderr(),
             color: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            asks_process: true,
         };
         let status = run(command, &args, &mut streams);
         match status.and_then(|status| out.flush().map(|()| status)) {
@@ -192,6 +216,13 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("counts what is in a module: opcodes, shapes, bytes, collectives"),
         run: Entry::Portable(stats::run),
         arguments: Arguments::Own(&stats::SYNTAX),
+    },
+    Subcommand {
+        name: "update",
+        program: None,
+        summary: Some("writes generated CHECK lines of tests anew"),
+        run: Entry::Portable(update::run),
+        arguments: Arguments::Own(&update::SYNTAX),
     },
     Subcommand {
         name: "completions",

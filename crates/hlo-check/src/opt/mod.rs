@@ -7,7 +7,7 @@ mod complain;
 mod crash;
 mod listing;
 mod resources;
-mod split;
+pub(crate) mod split;
 mod unit;
 mod watch;
 
