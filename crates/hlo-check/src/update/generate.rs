@@ -1,13 +1,18 @@
 //! CHECK lines for an output.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use hlo_text::diagnostic::Severity;
 use hlo_text::ir::{AttrKey, AttrKind};
 use hlo_text::{Module, ParseOptions, VerifyOptions, parse_module, verify};
 
+use regex::Regex;
+
 use super::variables::{Kind, Variables};
+use crate::lit::directives::DIRECTIVES;
 use crate::opt::split;
 
 /// What a name looks like, for the place where a variable is defined.
@@ -20,11 +25,65 @@ pub(super) struct CheckLine {
     pub(super) pattern: String,
 }
 
-/// The lines that check `output`, of the test in the file `test`.
+/// What must not be in patterns as it is.
+#[derive(Default)]
+pub(super) struct Surroundings {
+    /// Folders of the test and of its temporary files.
+    folders: Vec<String>,
+    /// Prefixes of the test's FileCheck calls.
+    prefixes: Vec<String>,
+}
+
+impl Surroundings {
+    pub(super) fn new<'a>(folders: &[&Path], prefixes: impl Iterator<Item = &'a String>) -> Self {
+        let text = |folder: &&Path| format!("{}{}", folder.display(), std::path::MAIN_SEPARATOR);
+        let mut folders: Vec<String> = folders.iter().map(text).collect();
+        // One may be inside the other.
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+        Self { folders, prefixes: prefixes.cloned().collect() }
+    }
+
+    /// Words that mean something where a colon follows.
+    fn words(&self) -> impl Iterator<Item = &str> {
+        let own = self.prefixes.iter().map(String::as_str);
+        own.chain(DIRECTIVES.iter().filter_map(|directive| directive.keyword.strip_suffix(':')))
+    }
+
+    /// The first folder in `text`: where, and how long its name is.
+    fn folder_in(&self, text: &str) -> Option<Range<usize>> {
+        let places = self.folders.iter().filter_map(|folder| {
+            let at = text.find(folder.as_str())?;
+            Some(at..at + folder.len())
+        });
+        places.min_by_key(|place| (place.start, std::cmp::Reverse(place.end)))
+    }
+
+    /// The first colon or dot in `text` that would make a directive of what is before it.
+    fn keyword_end(&self, text: &str) -> Option<usize> {
+        let colons = text.match_indices(':').map(|(at, _)| at).filter(|&at| {
+            let before = &text[..at];
+            let unsuffixed = SUFFIX_PATTERN.find(before).map_or(before, |suffix| &before[..suffix.start()]);
+            self.words().any(|word| before.ends_with(word) || unsuffixed.ends_with(word))
+        });
+        let ends = text.find(LIT_END).map(|at| at + LIT_END.len() - 1);
+        colons.min().into_iter().chain(ends).min()
+    }
+}
+
+/// What follows a prefix in a directive.
+static SUFFIX_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+    // The pattern is fixed.
+    Regex::new(r"-[A-Z]+(-[0-9]+)?(\{LITERAL\})?$").expect("a valid pattern")
+});
+
+/// lit's keyword that ends a test.
+const LIT_END: &str = "END.";
+
+/// The lines that check `output`.
 ///
 /// # Errors
 /// The output can't be checked, and why.
-pub(super) fn check_lines(output: &[u8], test: &Path) -> Result<Vec<CheckLine>, String> {
+pub(super) fn check_lines(output: &[u8], around: &Surroundings) -> Result<Vec<CheckLine>, String> {
     let text = std::str::from_utf8(output).map_err(|_| "the output isn't UTF-8".to_owned())?;
     if text.trim().is_empty() {
         return Err("there is no output to check".to_owned());
@@ -38,9 +97,9 @@ pub(super) fn check_lines(output: &[u8], test: &Path) -> Result<Vec<CheckLine>, 
     let mut lines = Vec::new();
     for text in texts {
         let patterns = if text.trim_start().starts_with("HloModule") {
-            module_patterns(text, &read(text)?)
+            module_patterns(text, &read(text)?, around)
         } else {
-            plain_patterns(text, test)
+            plain_patterns(text, around)
         };
         lines.extend(directives(patterns));
     }
@@ -87,36 +146,28 @@ fn directives(patterns: Vec<Pattern>) -> Vec<CheckLine> {
     lines
 }
 
-/// Patterns for something that isn't HLO: the lines themselves, the path of the test aside.
-fn plain_patterns(text: &str, test: &Path) -> Vec<Pattern> {
-    let path = test.to_string_lossy();
-    let file = test.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+/// Patterns for something that isn't HLO: the lines themselves.
+fn plain_patterns(text: &str, around: &Surroundings) -> Vec<Pattern> {
     let pattern = |line: &str| {
-        let line = line.trim_end();
-        let mut out = PatternText::default();
-        for (index, part) in line.split(&*path).enumerate() {
-            if index > 0 {
-                out.raw("{{.*}}");
-                out.literal(&file);
-            }
-            out.literal(part);
-        }
-        (!line.trim().is_empty()).then(|| (out.finish(), false))
+        let mut out = PatternText::new(around);
+        out.literal(line.trim_end());
+        (!line.trim().is_empty()).then(|| (out.finish(line.ends_with([' ', '\t'])), false))
     };
     text.lines().map(pattern).collect()
 }
 
 /// Patterns for a printed module.
-fn module_patterns(text: &str, module: &Module) -> Vec<Pattern> {
+fn module_patterns(text: &str, module: &Module, around: &Surroundings) -> Vec<Pattern> {
     let computations = module.computations();
     let mut writer = ModuleWriter {
+        around,
         instructions: computations
             .iter()
             .flat_map(|&id| module.live_instructions(id))
             .map(|id| module.name_of(id))
             .collect(),
         computations: computations.iter().map(|&id| module.computation_name(id)).collect(),
-        variables: Variables::default(),
+        variables: Variables::new(around.words()),
         defined: HashSet::new(),
         has_percent: text.lines().any(|line| line.starts_with("ENTRY %")),
     };
@@ -169,6 +220,7 @@ fn split_name(text: &str) -> (&str, &str) {
 }
 
 struct ModuleWriter<'m> {
+    around: &'m Surroundings,
     instructions: HashSet<&'m str>,
     computations: HashSet<&'m str>,
     variables: Variables,
@@ -180,12 +232,12 @@ struct ModuleWriter<'m> {
 
 impl ModuleWriter<'_> {
     fn literal(&self, line: &str) -> String {
-        let mut out = PatternText::default();
+        let mut out = PatternText::new(self.around);
         out.literal(line.trim_start());
-        out.finish()
+        out.finish(false)
     }
 
-    fn name(&mut self, out: &mut PatternText, kind: Kind, name: &str) {
+    fn name(&mut self, out: &mut PatternText<'_>, kind: Kind, name: &str) {
         let variable = self.variables.of(kind, name);
         if self.defined.insert((kind, name.to_owned())) {
             out.raw(&format!("[[{variable}:{NAME_PATTERN}]]"));
@@ -203,7 +255,7 @@ impl ModuleWriter<'_> {
 
     /// `ENTRY %main (x: f32[4]) -> f32[] {`
     fn heading(&mut self, line: &str) -> String {
-        let mut out = PatternText::default();
+        let mut out = PatternText::new(self.around);
         let mut rest = line;
         if let Some(tail) = rest.strip_prefix("ENTRY ") {
             out.literal("ENTRY ");
@@ -231,12 +283,12 @@ impl ModuleWriter<'_> {
             out.literal(&rest[..length]);
             rest = &rest[length..];
         }
-        out.finish()
+        out.finish(false)
     }
 
     /// `ROOT %sum = f32[] add(%a, %b), metadata={...}`
     fn instruction(&mut self, line: &str) -> String {
-        let mut out = PatternText::default();
+        let mut out = PatternText::new(self.around);
         let mut rest = line.trim_start();
         if let Some(tail) = rest.strip_prefix("ROOT ") {
             out.literal("ROOT ");
@@ -310,7 +362,7 @@ impl ModuleWriter<'_> {
             }
             (rest, is_first) = (tail, false);
         }
-        out.finish()
+        out.finish(false)
     }
 }
 
@@ -328,51 +380,76 @@ fn quoted_length(text: &str) -> usize {
     text.len()
 }
 
-/// A pattern being written: what must not be taken for regular expressions and variables is made safe.
-#[derive(Default)]
-struct PatternText {
+/// A pattern being written: what must not be taken for regular expressions, variables and directives is made safe.
+struct PatternText<'a> {
+    around: &'a Surroundings,
     out: String,
-    /// Braces or brackets whose number is not known yet.
+    /// Text whose end is not known yet.
     pending: String,
 }
 
-impl PatternText {
+impl<'a> PatternText<'a> {
+    fn new(around: &'a Surroundings) -> Self {
+        Self { around, out: String::new(), pending: String::new() }
+    }
+
     fn literal(&mut self, text: &str) {
-        for c in text.chars() {
-            if matches!(c, '{' | '[') {
-                if !self.pending.ends_with(c) {
-                    self.flush(false);
-                }
-                self.pending.push(c);
-            } else {
-                self.flush(false);
-                self.out.push(c);
-            }
-        }
+        self.pending.push_str(text);
     }
 
     /// Appends what FileCheck is to understand.
     fn raw(&mut self, text: &str) {
-        self.flush(true);
+        self.flush();
         self.out.push_str(text);
     }
 
-    /// Appends the pending characters; one by one they are harmless, unless something follows that begins with more.
-    fn flush(&mut self, before_raw: bool) {
+    fn flush(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        match pending.chars().next() {
-            Some(c) if before_raw || pending.len() > 1 => {
-                self.out.push_str("{{");
-                pending.chars().for_each(|_| self.out.extend(['[', c, ']']));
-                self.out.push_str("}}");
-            }
-            _ => self.out.push_str(&pending),
+        let mut rest = pending.as_str();
+        while let Some(folder) = self.around.folder_in(rest) {
+            self.without_folders(&rest[..folder.start]);
+            self.out.push_str("{{.*}}");
+            rest = &rest[folder.end..];
         }
+        self.without_folders(rest);
+    }
+
+    fn without_folders(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(end) = self.around.keyword_end(rest) {
+            self.brackets(&rest[..end]);
+            self.out.push_str("{{[");
+            self.out.push_str(&rest[end..end + 1]);
+            self.out.push_str("]}}");
+            rest = &rest[end + 1..];
+        }
+        self.brackets(rest);
+    }
+
+    /// Appends text with doubled braces and brackets made safe; single ones are harmless unless they are the last before
+    /// something that begins with more.
+    fn brackets(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '[']) {
+            self.out.push_str(&rest[..at]);
+            let bracket = if rest[at..].starts_with('{') { '{' } else { '[' };
+            let after = rest[at..].trim_start_matches(bracket);
+            let count = rest.len() - at - after.len();
+            if count > 1 || after.is_empty() {
+                self.out.push_str("{{");
+                (0..count).for_each(|_| self.out.extend(['[', bracket, ']']));
+                self.out.push_str("}}");
+            } else {
+                self.out.push(bracket);
+            }
+            rest = after;
+        }
+        self.out.push_str(rest);
     }
 
     /// The pattern, which matches to the end of the line.
-    fn finish(mut self) -> String {
-        self.raw("{{$}}");
+    fn finish(mut self, with_blanks: bool) -> String {
+        self.raw(if with_blanks { "{{[[:blank:]]*$}}" } else { "{{$}}" });
         self.out
     }
 }
@@ -382,7 +459,9 @@ mod tests {
     use super::*;
 
     fn lines(output: &str) -> Vec<String> {
-        let lines = check_lines(output.as_bytes(), Path::new("/dir/test.hlo")).expect("it can be checked");
+        let prefixes = ["MY-CHECK".to_owned()];
+        let around = Surroundings::new(&[Path::new("/dir"), Path::new("/dir/Output")], prefixes.iter());
+        let lines = check_lines(output.as_bytes(), &around).expect("it can be checked");
         lines.into_iter().map(|line| format!("{} {}", line.suffix, line.pattern)).collect()
     }
 
@@ -440,9 +519,10 @@ mod tests {
     #[test]
     fn what_filecheck_would_understand_is_made_safe() {
         let pattern = |text: &str| {
-            let mut out = PatternText::default();
+            let around = Surroundings::default();
+            let mut out = PatternText::new(&around);
             out.literal(text);
-            out.finish()
+            out.finish(false)
         };
         assert_eq!(pattern("groups={{0,1},{2,3}}"), "groups={{[{][{]}}0,1},{2,3}}{{$}}");
         assert_eq!(pattern("a[[b]]"), "a{{[[][[]}}b]]{{$}}");
@@ -453,14 +533,29 @@ mod tests {
     #[test]
     fn other_output_is_checked_line_by_line() {
         assert_eq!(
-            lines("/dir/test.hlo:3: error\n  more\n\nlast"),
-            [": {{.*}}test.hlo:3: error{{$}}", "-NEXT:   more{{$}}", ": last{{$}}"]
+            lines("/dir/test.hlo:3: error /dir/Output/t.tmp\n  more \n\nlast"),
+            [": {{.*}}test.hlo:3: error {{.*}}t.tmp{{$}}", "-NEXT:   more{{[[:blank:]]*$}}", ": last{{$}}"]
+        );
+    }
+
+    #[test]
+    fn directives_in_output_are_none_in_patterns() {
+        assert_eq!(
+            lines("# RUN: at MY-CHECK: MY-CHECK-COUNT-2: x: END.")[0],
+            ": # RUN{{[:]}} at MY-CHECK{{[:]}} MY-CHECK-COUNT-2{{[:]}} x: END{{[.]}}{{$}}"
+        );
+        let module: Module =
+            hlo_text::parse("HloModule m\n\nENTRY e {\n  ROOT prerun = f32[2] parameter(0)\n}\n")
+                .expect("HLO");
+        assert_eq!(
+            lines(&module.to_string())[2],
+            "-NEXT: ROOT %[[PRERUN_NAME]] = f32[2]{0} parameter(0){{$}}"
         );
     }
 
     #[test]
     fn what_can_t_be_checked_is_refused() {
-        let refused = |output: &[u8]| check_lines(output, Path::new("t")).expect_err("it can't");
+        let refused = |output: &[u8]| check_lines(output, &Surroundings::default()).expect_err("it can't");
         assert_eq!(refused(b" \n"), "there is no output to check");
         assert_eq!(refused(b"\xff"), "the output isn't UTF-8");
         assert!(

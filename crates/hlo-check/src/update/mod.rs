@@ -15,6 +15,7 @@ use similar::TextDiff;
 
 use crate::lit::discovery::Test;
 use crate::lit::result::{ResultCode, TestResult};
+use crate::lit::runner::test_paths;
 use crate::lit::{Host, directives, run_test};
 use blocks::Layout;
 use record::Record;
@@ -98,7 +99,9 @@ fn new_text(
     if records.is_empty() {
         return Err("no RUN line gives FileCheck this file".to_owned());
     }
-    let text = blocks::rewrite(old, &records, options, path, notes)?;
+    let paths = test_paths(test);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let text = blocks::rewrite(old, &records, options, &[folder, &paths.temp_dir], notes)?;
     record::check(&records, path, &text)?;
     Ok(Some(text))
 }

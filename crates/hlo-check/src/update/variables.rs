@@ -17,13 +17,20 @@ pub(super) struct Variables {
     computations: HashSet<String>,
     /// Those that are taken in the computation at hand.
     taken: HashSet<String>,
+    /// What no variable may end with: a colon follows, and makes directives of these.
+    words: Vec<String>,
 }
 
 impl Variables {
+    /// No variables; none will end with one of `words`.
+    pub(super) fn new<'w>(words: impl Iterator<Item = &'w str>) -> Self {
+        Self { words: words.map(str::to_owned).collect(), ..Self::default() }
+    }
+
     /// Gives computations their variables before any instruction gets one.
     pub(super) fn reserve<'n>(&mut self, computations: impl Iterator<Item = &'n str>) {
         for name in computations {
-            let variable = unique(name, |variable| self.computations.contains(variable));
+            let variable = unique(&self.base(name), |variable| self.computations.contains(variable));
             self.computations.insert(variable.clone());
             self.known.insert((Kind::Computation, name.to_owned()), variable);
         }
@@ -40,18 +47,25 @@ impl Variables {
         if let Some(variable) = self.known.get(&(kind, name.to_owned())) {
             return variable.clone();
         }
-        let variable = unique(name, |variable| self.taken.contains(variable));
+        let variable = unique(&self.base(name), |variable| self.taken.contains(variable));
         self.taken.insert(variable.clone());
         self.known.insert((kind, name.to_owned()), variable.clone());
         variable
     }
+
+    fn base(&self, name: &str) -> String {
+        let base = base(name);
+        match self.words.iter().any(|word| base.ends_with(word.as_str())) {
+            true => format!("{base}_NAME"),
+            false => base,
+        }
+    }
 }
 
-/// A variable like `name` that isn't taken: `%add.12` is `ADD`, then `ADD_1`.
-fn unique(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let base = base(name);
-    if !is_taken(&base) {
-        return base;
+/// A variable like `base` that isn't taken: `ADD`, then `ADD_1`.
+fn unique(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(base) {
+        return base.to_owned();
     }
     let mut number = 1usize;
     loop {
@@ -63,7 +77,7 @@ fn unique(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// The name in capitals, without the number XLA made it unique with.
+/// The name in capitals, without the number XLA made it unique with: `%add.12` is `ADD`.
 fn base(name: &str) -> String {
     let stem = match name.rsplit_once('.') {
         Some((stem, number)) if !stem.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => stem,
