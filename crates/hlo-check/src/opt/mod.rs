@@ -7,7 +7,7 @@ mod complain;
 mod crash;
 mod listing;
 mod resources;
-mod split;
+pub(crate) mod split;
 mod unit;
 mod watch;
 
@@ -21,6 +21,8 @@ use hlo_passes::registry::{self, Status};
 use crate::cli::exit;
 use crate::tool::{Invocation, Output, Tool};
 use arguments::{Action, Arguments};
+pub(crate) use arguments::{ErrorFormat, shown_options};
+pub(crate) use complain::diagnostic_text;
 use resources::{Environment, FileResources};
 use unit::Unit;
 
