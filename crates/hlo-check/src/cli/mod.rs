@@ -1,18 +1,23 @@
 //! The command line: which program is meant by its name and first argument, one file per subcommand.
 
 mod batch;
+mod debug;
 mod explain;
 mod filecheck;
 mod opt;
+mod probe;
 mod structure;
 mod test;
 mod tool;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+use crate::debug::world::World;
 
 pub use tool::CheckTool;
 
@@ -48,6 +53,8 @@ enum Entry {
     Process(fn(&str, Vec<String>) -> ExitCode),
     /// On any streams.
     Portable(Portable),
+    /// On the streams of this process, which may be a terminal; or on any others.
+    Interactive { process: fn(&str, Vec<String>) -> ExitCode, portable: Portable },
 }
 
 /// Gives the exit status, or the error of a stream.
@@ -59,11 +66,25 @@ struct Streams<'s> {
     stdin: &'s [u8],
     /// Where relative paths begin.
     current_dir: &'s Path,
+    /// Where files go that nobody asked for by name; empty for the current directory.
+    scratch_dir: &'s Path,
+    /// The settings passes see; `None` for those of this process.
+    environment: Option<&'s BTreeMap<String, String>>,
     out: &'s mut dyn Write,
     err: &'s mut dyn Write,
 }
 
 impl Streams<'_> {
+    /// What sessions and passes have around them here; nothing is coloured.
+    fn world(&self) -> World {
+        World {
+            current_dir: self.current_dir.to_owned(),
+            scratch_dir: Some(self.current_dir.join(self.scratch_dir)),
+            environment: self.environment.cloned(),
+            color: false,
+        }
+    }
+
     /// The contents of a file, or of standard input for `-`.
     ///
     /// # Errors
@@ -76,7 +97,7 @@ impl Streams<'_> {
 impl Entry {
     fn run(&self, command: &str, args: Vec<String>) -> ExitCode {
         let run = match self {
-            Entry::Process(run) => return run(command, args),
+            Entry::Process(run) | Entry::Interactive { process: run, .. } => return run(command, args),
             Entry::Portable(run) => run,
         };
         let mut stdin = Vec::new();
@@ -87,8 +108,14 @@ impl Entry {
             return ExitCode::from(exit::USAGE);
         }
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let mut streams =
-            Streams { stdin: &stdin, current_dir: Path::new(""), out: &mut out, err: &mut io::stderr() };
+        let mut streams = Streams {
+            stdin: &stdin,
+            current_dir: Path::new(""),
+            scratch_dir: Path::new(""),
+            environment: None,
+            out: &mut out,
+            err: &mut io::stderr(),
+        };
         let status = run(command, &args, &mut streams);
         match status.and_then(|status| out.flush().map(|()| status)) {
             Ok(status) => ExitCode::from(status),
@@ -111,7 +138,7 @@ fn asks_for_help(args: &[String]) -> bool {
 fn find_portable(name: &str) -> Option<Portable> {
     SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name).and_then(|subcommand| {
         match subcommand.run {
-            Entry::Portable(run) => Some(run),
+            Entry::Portable(run) | Entry::Interactive { portable: run, .. } => Some(run),
             Entry::Process(_) => None,
         }
     })
@@ -154,6 +181,30 @@ const SUBCOMMANDS: &[Subcommand] = &[
         program: None,
         summary: Some("compares two modules but for names, metadata and ids"),
         run: Entry::Portable(structure::diff),
+    },
+    Subcommand {
+        name: "debug",
+        program: None,
+        summary: Some("runs passes on pasted HLO, step by step, at a prompt or from a script"),
+        run: Entry::Interactive { process: debug::main, portable: debug::run },
+    },
+    Subcommand {
+        name: "try",
+        program: None,
+        summary: Some("says which of all passes would change a module, and how"),
+        run: Entry::Portable(probe::attempt),
+    },
+    Subcommand {
+        name: "why",
+        program: None,
+        summary: Some("says why a pass leaves a module, or an instruction of it, alone"),
+        run: Entry::Portable(probe::why),
+    },
+    Subcommand {
+        name: "step",
+        program: None,
+        summary: Some("shows what a pass changes, rewrite by rewrite"),
+        run: Entry::Portable(probe::step),
     },
     Subcommand { name: "batch", program: None, summary: None, run: Entry::Process(batch::run) },
 ];
