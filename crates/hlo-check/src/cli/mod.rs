@@ -2,12 +2,14 @@
 
 mod batch;
 mod completions;
+mod debug;
 mod diff;
 mod explain;
 mod filecheck;
 mod load;
 mod opt;
 mod options;
+mod probe;
 mod stats;
 mod structure;
 mod test;
@@ -15,10 +17,13 @@ mod tool;
 mod update;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+use crate::debug::world::World;
 
 pub use tool::CheckTool;
 
@@ -67,6 +72,8 @@ enum Entry {
     Process(fn(&str, Vec<String>) -> ExitCode),
     /// On any streams.
     Portable(Portable),
+    /// On the streams of this process, which may be a terminal; or on any others.
+    Interactive { process: fn(&str, Vec<String>) -> ExitCode, portable: Portable },
 }
 
 /// Gives the exit status, or the error of a stream.
@@ -78,6 +85,10 @@ struct Streams<'s> {
     stdin: &'s [u8],
     /// Where relative paths begin.
     current_dir: &'s Path,
+    /// Where files go that nobody asked for by name; empty for the current directory.
+    scratch_dir: &'s Path,
+    /// The settings passes see; `None` for those of this process.
+    environment: Option<&'s BTreeMap<String, String>>,
     out: &'s mut dyn Write,
     err: &'s mut dyn Write,
     /// Whether `out` is a terminal whose user hasn't asked for no colours.
@@ -87,6 +98,16 @@ struct Streams<'s> {
 }
 
 impl Streams<'_> {
+    /// What sessions and passes have around them here; nothing is coloured.
+    fn world(&self) -> World {
+        World {
+            current_dir: self.current_dir.to_owned(),
+            scratch_dir: Some(self.current_dir.join(self.scratch_dir)),
+            environment: self.environment.cloned(),
+            color: false,
+        }
+    }
+
     /// The contents of a file, or of standard input for `-`.
     ///
     /// # Errors
@@ -119,7 +140,7 @@ impl Streams<'_> {
 impl Entry {
     fn run(&self, command: &str, args: Vec<String>) -> ExitCode {
         let run = match self {
-            Entry::Process(run) => return run(command, args),
+            Entry::Process(run) | Entry::Interactive { process: run, .. } => return run(command, args),
             Entry::Portable(run) => run,
         };
         let mut stdin = Vec::new();
@@ -133,6 +154,8 @@ impl Entry {
         let mut streams = Streams {
             stdin: &stdin,
             current_dir: Path::new(""),
+            scratch_dir: Path::new(""),
+            environment: None,
             out: &mut out,
             err: &mut io::stderr(),
             color: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
@@ -160,7 +183,7 @@ fn asks_for_help(args: &[String]) -> bool {
 fn find_portable(name: &str) -> Option<Portable> {
     SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name).and_then(|subcommand| {
         match subcommand.run {
-            Entry::Portable(run) => Some(run),
+            Entry::Portable(run) | Entry::Interactive { portable: run, .. } => Some(run),
             Entry::Process(_) => None,
         }
     })
@@ -223,6 +246,34 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("writes generated CHECK lines of tests anew"),
         run: Entry::Portable(update::run),
         arguments: Arguments::Own(&update::SYNTAX),
+    },
+    Subcommand {
+        name: "debug",
+        program: None,
+        summary: Some("runs passes on pasted HLO, step by step, at a prompt or from a script"),
+        run: Entry::Interactive { process: debug::main, portable: debug::run },
+        arguments: Arguments::Own(&debug::SYNTAX),
+    },
+    Subcommand {
+        name: "try",
+        program: None,
+        summary: Some("says which of all passes would change a module, and how"),
+        run: Entry::Portable(probe::attempt),
+        arguments: Arguments::Own(&probe::TRY_SYNTAX),
+    },
+    Subcommand {
+        name: "why",
+        program: None,
+        summary: Some("says why a pass leaves a module, or an instruction of it, alone"),
+        run: Entry::Portable(probe::why),
+        arguments: Arguments::Own(&probe::WHY_SYNTAX),
+    },
+    Subcommand {
+        name: "step",
+        program: None,
+        summary: Some("shows what a pass changes, rewrite by rewrite"),
+        run: Entry::Portable(probe::step),
+        arguments: Arguments::Own(&probe::STEP_SYNTAX),
     },
     Subcommand {
         name: "completions",

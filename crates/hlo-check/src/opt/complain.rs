@@ -154,6 +154,14 @@ pub(super) fn broken(
     Ok(())
 }
 
+/// Writes where the file is that shows a fault again.
+pub(super) fn reproducer(line: &str, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+    if format.is_json() {
+        return writeln!(err, "{}", json!({"severity": "note", "message": line.trim()}));
+    }
+    writeln!(err, "{line}")
+}
+
 /// Writes a remark.
 pub(super) fn remark(remark: &Remark, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
     let Remark { pass, kind, place, text } = remark;

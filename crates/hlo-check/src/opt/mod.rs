@@ -4,7 +4,7 @@
 
 mod arguments;
 mod complain;
-mod crash;
+pub(crate) mod crash;
 mod listing;
 mod resources;
 pub(crate) mod split;
