@@ -3,6 +3,7 @@
 mod batch;
 mod explain;
 mod filecheck;
+mod generate;
 mod opt;
 mod structure;
 mod test;
@@ -154,6 +155,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         program: None,
         summary: Some("compares two modules but for names, metadata and ids"),
         run: Entry::Portable(structure::diff),
+    },
+    Subcommand {
+        name: "gen",
+        program: None,
+        summary: Some("prints a valid module made up by chance"),
+        run: Entry::Portable(generate::run),
     },
     Subcommand { name: "batch", program: None, summary: None, run: Entry::Process(batch::run) },
 ];
