@@ -67,7 +67,10 @@ fn passes_in_any_order_keep_modules_valid() {
     for seed in first..first + count {
         match try_passes(&mut Choices::from_seed(seed), 12, 60) {
             Ok(trial) => {
-                trial.passes.iter().for_each(|(key, (_, rewrites))| *fired.entry(key).or_default() += rewrites);
+                trial
+                    .passes
+                    .iter()
+                    .for_each(|(key, (_, rewrites))| *fired.entry(key).or_default() += rewrites);
                 trial.refused.into_iter().for_each(|refusal| *refused.entry(refusal).or_default() += 1);
             }
             Err(fault) => faults.push(format!("seed {seed}: {fault}")),

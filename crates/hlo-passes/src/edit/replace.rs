@@ -37,6 +37,9 @@ impl Default for ReplaceOptions {
     }
 }
 
+/// Updates between a start and its done that are looked through; behind more, dead instructions stay.
+const MAX_UPDATES: usize = 100;
+
 impl Editor<'_> {
     /// Replaces `old` by `new` (XLA's `ReplaceInstruction`) and says whether it did: an instruction with control
     /// edges is left alone.
@@ -222,13 +225,31 @@ impl Editor<'_> {
     }
 
     /// Whether removing the instruction leaves everything else as it is: it has no control edges, and it is no
-    /// parameter, but of a fusion (XLA's `IsSafelyRemovable`).
+    /// parameter, but of a fusion (XLA's `IsSafelyRemovable`). The second half of a pair can't go when the first has to
+    /// stay, which XLA doesn't ask.
     pub fn is_safely_removable(&self, id: InstructionId) -> bool {
-        if self.has_control_dependencies(id) {
+        if self.has_control_dependencies(id) || !self.are_first_halves_removable(id) {
             return false;
         }
         let instruction = self.instruction(id);
         instruction.opcode != Opcode::Parameter || self.sole_fusion_of(instruction.parent).is_some()
+    }
+
+    /// Whether what the instruction is the second half of, over all updates in between, has no control edges.
+    fn are_first_halves_removable(&self, id: InstructionId) -> bool {
+        let mut half = id;
+        for _ in 0..MAX_UPDATES {
+            match self.operands(half).first() {
+                Some(&first) if self.instruction(first).opcode.begins_pair() => {
+                    if self.has_control_dependencies(first) {
+                        return false;
+                    }
+                    half = first;
+                }
+                _ => return true,
+            }
+        }
+        false
     }
 
     /// Removes a dead instruction, whatever its side effects, and then operands that became dead, without side

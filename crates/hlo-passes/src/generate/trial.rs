@@ -148,7 +148,8 @@ fn request(info: &'static PassInfo, variant: usize, module: &Module) -> PassRequ
         },
         "rewrite-module-dtype" => {
             let (from, to) =
-                [("f32", "bf16"), ("bf16", "f32"), ("f64", "f32"), ("s64", "s32"), ("f32", "f16")][variant % 5];
+                [("f32", "bf16"), ("bf16", "f32"), ("f64", "f32"), ("s64", "s32"), ("f32", "f16")]
+                    [variant % 5];
             pairs([("from", from), ("to", to), ("overflow", ["error", "saturate"][variant / 5 % 2])])
         }
         "add-logit-output" => pairs([("mode", ["append", "replace"][variant % 2])]),
@@ -193,7 +194,9 @@ impl Weights {
     fn of(module: &Module) -> Self {
         let mut files = BTreeMap::from([("graph.hlo".to_owned(), Vec::new())]);
         let mut listed = Vec::new();
-        for (number, &parameter) in module.computation(module.entry()).parameters.iter().enumerate().step_by(2) {
+        for (number, &parameter) in
+            module.computation(module.entry()).parameters.iter().enumerate().step_by(2)
+        {
             if let Some(file) = weight(module.shape_of(parameter)) {
                 listed.push(format!("\"{number}\": \"weights/{number}.npy\""));
                 files.insert(format!("weights/{number}.npy"), file);

@@ -23,7 +23,8 @@
 //! comes; with several of both, devices can't be said, and the instruction stays.
 //!
 //! A module whose header leaves `replica_count` or `num_partitions` out (or says 1) has as many as its groups name; the
-//! log says so. A collective among everyone then stays.
+//! log says so. A collective among everyone then stays, and so does one whose devices are more than a header that gives
+//! one of the two counts.
 //!
 //! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
 //!
@@ -174,6 +175,13 @@ fn legalize(
         context.missed(edit, id, "its groups name devices already");
         return Ok(());
     };
+    if rewrite.is_global
+        && let Some(why) = devices.half_a_header(edit)
+    {
+        context.log.push(format!("warning: `{}` stays: {why}", edit.name_of(id)));
+        context.missed(edit, id, why);
+        return Ok(());
+    }
     let is_expressible = rewrite.is_global || devices.replicas == 1 || devices.partitions == 1;
     if !is_expressible && !context.options.flag("literal-groups") {
         let name = edit.name_of(id).to_owned();
