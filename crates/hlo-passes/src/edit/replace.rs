@@ -14,7 +14,8 @@ use crate::{Map, Set};
 pub struct ReplaceOptions {
     /// Nothing happens if both instructions have shardings and these differ.
     pub preserve_sharding: bool,
-    /// The new instruction takes over the control edges; otherwise nothing happens if there are any.
+    /// The new instruction takes over the control edges, unless it would wait for itself; otherwise nothing happens if
+    /// there are any.
     pub relay_control_dependencies: bool,
     /// Operands that become dead are removed as well.
     pub remove_dead_operands: bool,
@@ -36,6 +37,9 @@ impl Default for ReplaceOptions {
         }
     }
 }
+
+/// Instructions looked through for a cycle; where more would have to be, there may be one.
+const MAX_SEARCHED: usize = 1000;
 
 /// Updates between a start and its done that are looked through; behind more, dead instructions stay.
 const MAX_UPDATES: usize = 100;
@@ -77,6 +81,9 @@ impl Editor<'_> {
             return Ok(false);
         }
         if options.relay_control_dependencies {
+            if self.waits_for(old, new) {
+                return Ok(false);
+            }
             self.copy_control_dependencies(old, new);
             self.drop_control_dependencies(old);
         } else if self.has_control_dependencies(old) {
@@ -95,6 +102,24 @@ impl Editor<'_> {
             self.remove_instruction(old);
         }
         Ok(true)
+    }
+
+    /// Whether a control predecessor of `old` may depend on `new`, which then can't take its place. XLA doesn't ask.
+    fn waits_for(&self, old: InstructionId, new: InstructionId) -> bool {
+        let mut open: Vec<InstructionId> =
+            self.control_predecessors(old).iter().copied().filter(|&before| before != new).collect();
+        let mut seen: Set<InstructionId> = open.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            if id == new || seen.len() > MAX_SEARCHED {
+                return true;
+            }
+            for &before in self.operands(id).iter().chain(self.control_predecessors(id)) {
+                if seen.insert(before) {
+                    open.push(before);
+                }
+            }
+        }
+        false
     }
 
     /// XLA's words for two shapes that don't fit.
