@@ -6,6 +6,7 @@ mod debug;
 mod diff;
 mod explain;
 mod filecheck;
+mod generate;
 mod load;
 mod opt;
 mod options;
@@ -274,6 +275,13 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("shows what a pass changes, rewrite by rewrite"),
         run: Entry::Portable(probe::step),
         arguments: Arguments::Own(&probe::STEP_SYNTAX),
+    },
+    Subcommand {
+        name: "gen",
+        program: None,
+        summary: Some("prints a valid module made up by chance"),
+        run: Entry::Portable(generate::run),
+        arguments: Arguments::Own(&generate::SYNTAX),
     },
     Subcommand {
         name: "completions",
