@@ -6,6 +6,7 @@ pub mod cli;
 pub mod diff;
 pub mod explain;
 pub mod filecheck;
+pub mod graph;
 pub mod input;
 pub mod lit;
 pub mod opt;

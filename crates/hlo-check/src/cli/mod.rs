@@ -5,6 +5,8 @@ mod completions;
 mod diff;
 mod explain;
 mod filecheck;
+mod fmt;
+mod graph;
 mod load;
 mod opt;
 mod options;
@@ -223,6 +225,20 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("writes generated CHECK lines of tests anew"),
         run: Entry::Portable(update::run),
         arguments: Arguments::Own(&update::SYNTAX),
+    },
+    Subcommand {
+        name: "fmt",
+        program: None,
+        summary: Some("lays HLO files out, with their comments"),
+        run: Entry::Portable(fmt::run),
+        arguments: Arguments::Own(&fmt::SYNTAX),
+    },
+    Subcommand {
+        name: "graph",
+        program: None,
+        summary: Some("shows a module, or two side by side, as a graph: dot or a page"),
+        run: Entry::Portable(graph::run),
+        arguments: Arguments::Own(&graph::SYNTAX),
     },
     Subcommand {
         name: "completions",
