@@ -154,6 +154,21 @@ pub(super) fn broken(
     Ok(())
 }
 
+/// Writes the command that makes a fault happen again, or why there is none.
+pub(super) fn reproducer(
+    command: &Result<String, String>,
+    format: ErrorFormat,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    if format.is_json() {
+        return writeln!(err, "{}", json!({ "severity": "note", "reproducer": command.as_ref().ok() }));
+    }
+    match command {
+        Ok(command) => writeln!(err, "note: reproducer: {command}"),
+        Err(message) => writeln!(err, "note: {message}"),
+    }
+}
+
 /// Writes a remark.
 pub(super) fn remark(remark: &Remark, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
     let Remark { pass, kind, place, text } = remark;

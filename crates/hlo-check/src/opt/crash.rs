@@ -1,4 +1,4 @@
-//! A pass that panics: which, where, and a file that shows it again.
+//! A pass that panics or leaves an invalid module: which, where, and a file that shows it again.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Write};
@@ -49,22 +49,10 @@ impl Crash<'_> {
             }
             None => writeln!(err, "  before it came to an instruction")?,
         }
-        let index = self.context.index;
-        let (text, passes) =
-            match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
-                Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-                _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
-            };
-        let passes = quote(&passes);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&text);
-        let name = format!("crash-{pass}-{:08x}.hlo", hasher.finish() as u32);
-        let mut file = format!("// RUN: hlo-opt %s --passes={passes}\n").into_bytes();
-        file.extend_from_slice(&text);
-        let path = resources.scratch_dir.join(&name);
-        match std::fs::write(&path, file) {
-            Ok(()) => writeln!(err, "  reproducer: hlo-opt {} --passes={passes}", path.display()),
-            Err(error) => writeln!(err, "  the reproducer {} can't be written: {error}", path.display()),
+        let unit = Reproduced { arguments, pipeline: self.pipeline, resources, bytes };
+        match unit.write("crash", pass, self.context.index) {
+            Ok(command) => writeln!(err, "  reproducer: {command}"),
+            Err(message) => writeln!(err, "  {message}"),
         }
     }
 
@@ -85,15 +73,59 @@ impl Crash<'_> {
     }
 }
 
-/// The module after the passes before the one at `index`, as text; `None` if it can't be had.
-fn module_before(
-    arguments: &Arguments,
-    pipeline: &Pipeline,
-    resources: &FileResources<'_>,
-    bytes: &[u8],
-    index: usize,
-) -> Option<String> {
-    let mut module = parse_bytes(bytes, &arguments.parse).ok()?.module;
-    pipeline.run_first(index, &mut module, &mut arguments.context(resources), &mut NoObserver).ok()?;
-    Some(module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() }))
+/// A run that went wrong.
+pub(super) struct Reproduced<'r> {
+    pub(super) arguments: &'r Arguments,
+    pub(super) pipeline: &'r Pipeline,
+    pub(super) resources: &'r FileResources<'r>,
+    /// The input.
+    pub(super) bytes: &'r [u8],
+}
+
+impl Reproduced<'_> {
+    /// Writes a test that makes it happen again, with the module as the pass got it if that can be had, otherwise with
+    /// the input: `what`, `pass` and a hash are its name. `runs` passes had run before. Gives the command for a shell.
+    ///
+    /// # Errors
+    /// The file can't be written; what is to be said.
+    pub(super) fn write(&self, what: &str, pass: &str, runs: usize) -> Result<String, String> {
+        let length = self.pipeline.keys().count().max(1);
+        let index = runs % length;
+        let (text, passes) = match panics::guard(|| self.module_before(runs / length, index)) {
+            Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
+            _ => (self.bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
+        };
+        let mut options = format!("--passes={}", quote(&passes));
+        let rules = &self.arguments.verify;
+        for (name, is_on) in [
+            ("--no-verify", self.arguments.no_verify),
+            ("--layout-sensitive", rules.layout_sensitive),
+            ("--allow-mixed-precision", rules.allow_mixed_precision),
+        ] {
+            if is_on {
+                options.push_str(&format!(" {name}"));
+            }
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&text);
+        let name = format!("{what}-{pass}-{:08x}.hlo", hasher.finish() as u32);
+        let mut file = format!("// RUN: hlo-opt %s {options}\n").into_bytes();
+        file.extend_from_slice(&text);
+        let path = self.resources.scratch_dir.join(&name);
+        match std::fs::write(&path, file) {
+            Ok(()) => Ok(format!("hlo-opt {} {options}", path.display())),
+            Err(error) => Err(format!("the reproducer {} can't be written: {error}", path.display())),
+        }
+    }
+
+    /// The module after `rounds` of all passes and the first `index` passes, as text; `None` if it can't be had.
+    fn module_before(&self, rounds: usize, index: usize) -> Option<String> {
+        let mut module = parse_bytes(self.bytes, &self.arguments.parse).ok()?.module;
+        let mut context = self.arguments.context(self.resources);
+        for _ in 0..rounds {
+            self.pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
+        }
+        self.pipeline.run_first(index, &mut module, &mut context, &mut NoObserver).ok()?;
+        Some(module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() }))
+    }
 }

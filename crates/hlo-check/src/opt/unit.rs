@@ -13,7 +13,7 @@ use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::{Module, Parsed, PrintOptions, Violation, parse_bytes, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
-use super::crash::Crash;
+use super::crash::{Crash, Reproduced};
 use super::resources::FileResources;
 use super::watch::Watcher;
 use super::{Streams, complain};
@@ -122,6 +122,9 @@ impl Unit<'_> {
                 if let Some(broken) = broken {
                     let before = self.before_pass(&broken, arguments, pipeline, resources);
                     complain::broken(&broken, before.as_deref(), format, streams.err)?;
+                    let unit = Reproduced { arguments, pipeline, resources, bytes: self.bytes };
+                    let reproducer = unit.write("invalid", broken.pass, broken.runs);
+                    complain::reproducer(&reproducer, format, streams.err)?;
                 }
                 return Ok(exit::PASS);
             }

@@ -93,7 +93,12 @@ impl Starts {
             if let Some(span) = parsed.source_map.instruction(*id) {
                 let start = span.start as usize;
                 let has_percent = start > 0 && text.as_bytes().get(start - 1) == Some(&b'%');
-                by_place.insert(if has_percent { start - 1 } else { start }, *id);
+                let start = if has_percent { start - 1 } else { start };
+                // What is made of another instruction's words, the inside of `copy-start` for example, has no place of
+                // its own.
+                if is_defined_at(text, start) {
+                    by_place.insert(start, *id);
+                }
             }
         }
         Self { by_place }
@@ -103,6 +108,19 @@ impl Starts {
     fn at(&self, place: usize) -> Option<InstructionId> {
         self.by_place.get(&place).copied()
     }
+}
+
+/// Whether a name and `=` stand at `place`.
+fn is_defined_at(text: &str, place: usize) -> bool {
+    let Some(tail) = text.get(place..) else { return false };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '.' | '-');
+    let mut rest = tail.trim_start_matches(is_name);
+    while let Some((scan::Kind::Blanks | scan::Kind::LineComment | scan::Kind::BlockComment, length)) =
+        scan::next(rest)
+    {
+        rest = &rest[length..];
+    }
+    rest.starts_with('=')
 }
 
 /// A result shape as it is written into text: the layout only where it isn't the usual one.

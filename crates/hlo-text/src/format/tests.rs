@@ -57,6 +57,14 @@ fn values_with_blanks_belong_to_their_instruction() {
 }
 
 #[test]
+fn wrapped_instructions_are_part_of_their_line() {
+    let text = "HloModule m\n\nENTRY e {\n  a = f32[4] parameter(0)\n  \
+                b = ((f32[4]), f32[4], u32[]) custom-call-start(a), custom_call_target=\"f\"\n  \
+                ROOT d = f32[4] custom-call-done(b)\n}\n";
+    assert_eq!(formatted(text), text);
+}
+
+#[test]
 fn pieces_of_modules_are_laid_out() {
     assert_eq!(
         formatted("f {\nx = f32[] parameter(0)  ROOT y = f32[] negate(x) }"),
