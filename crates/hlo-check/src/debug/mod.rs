@@ -22,3 +22,6 @@ pub(crate) mod terminal;
 mod test_file;
 pub(crate) mod why;
 pub(crate) mod world;
+
+#[cfg(test)]
+mod tests;

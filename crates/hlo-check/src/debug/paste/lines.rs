@@ -19,8 +19,6 @@ pub(crate) struct Line {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleaned {
     pub(crate) lines: Vec<Line>,
-    /// Whether nothing was taken off.
-    pub(crate) is_original: bool,
 }
 
 impl Cleaned {
@@ -107,7 +105,6 @@ pub(crate) fn bare(line: &str) -> String {
 
 /// Takes off what stands around HLO, and says what that was.
 pub(crate) fn clean(text: &str, repairs: &mut Vec<Repair>) -> Cleaned {
-    let before = repairs.len();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let numbered = text.lines().enumerate();
     let mut lines: Vec<Line> =
@@ -120,7 +117,7 @@ pub(crate) fn clean(text: &str, repairs: &mut Vec<Repair>) -> Cleaned {
     strip_quotes(&mut lines, repairs);
     keep_fenced(&mut lines, repairs);
     strip_diff(&mut lines, repairs);
-    Cleaned { lines, is_original: repairs.len() == before }
+    Cleaned { lines }
 }
 
 /// Changes the lines for which `change` gives something, and says so once for each run of them.
