@@ -4,6 +4,7 @@ use std::io;
 
 use hlo_text::Module;
 
+use super::options::{Given, OptionRow, Syntax, Words, flag, value};
 use super::{Streams, exit};
 use crate::debug::attempt::Attempts;
 use crate::debug::engine::{self, Failure, Request};
@@ -11,120 +12,85 @@ use crate::debug::remarks::{instruction_called, no_instruction};
 use crate::debug::source::{self, Source};
 use crate::debug::{step as steps, why as reasons};
 
-/// What each of the commands says of its input and its end.
-const COMMON: &str = "FILE may be HLO as people paste it: a part of a module, out of a log or a difference; `-` is standard
-input. --no-verify takes modules that break the verifier's rules.
+/// What the ends of the three commands mean.
+const NOTES: &str = "FILE may be HLO as people paste it: a part of a module, out of a log or a difference; `-` is standard input.\n\
+                     Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module,\n\
+                     5 a pass failed, 134 a pass panicked.";
 
-Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module, 5 a pass failed, 134 a pass
-panicked.";
+const PASS: OptionRow = value("--pass", "PASS", "the pass, with its options");
+const NO_VERIFY: OptionRow = flag("--no-verify", "takes modules that break the verifier's rules");
 
-const TRY: &str = "FILE
+pub(super) const TRY_SYNTAX: Syntax = Syntax {
+    operands: "FILE",
+    words: Words::Files,
+    options: &[NO_VERIFY],
+    about: "Runs every implemented pass on the module and lists those that change something, and those that fail.",
+    notes: NOTES,
+};
 
-Runs every implemented pass on the module and lists those that change something, and those that fail.";
+pub(super) const WHY_SYNTAX: Syntax = Syntax {
+    operands: "FILE --pass=PASS [--inst=%INSTRUCTION]",
+    words: Words::Files,
+    options: &[PASS, value("--inst", "%INSTRUCTION", "only what concerns this instruction"), NO_VERIFY],
+    about: "Says why a pass leaves instructions alone, nearest misses first, or why it leaves this one alone.",
+    notes: NOTES,
+};
 
-const WHY: &str = "FILE --pass=PASS [--inst=%INSTRUCTION]
-
-Says why a pass leaves instructions alone, nearest misses first, or why it leaves this one alone.";
-
-const STEP: &str = "FILE --pass=PASS [--limit=N]
-
-Shows what each rewrite of a pass changes, the first 20 or N of them.";
+pub(super) const STEP_SYNTAX: Syntax = Syntax {
+    operands: "FILE --pass=PASS [--limit=N]",
+    words: Words::Files,
+    options: &[PASS, value("--limit", "N", "how many rewrites are shown; 20 if it isn't given"), NO_VERIFY],
+    about: "Shows what each rewrite of a pass changes, one after the other.",
+    notes: NOTES,
+};
 
 /// How many rewrites are shown unless another number is asked for; each runs the pass once more.
-const DEFAULT_LIMIT: u64 = 20;
-
-/// The arguments of the three commands.
-#[derive(Default)]
-struct Arguments {
-    file: Option<String>,
-    pass: Option<String>,
-    instruction: Option<String>,
-    limit: Option<u64>,
-    no_verify: bool,
-}
-
-/// Reads the arguments. `options` are those with values that the command has.
-fn arguments(args: &[String], options: &[&str]) -> Result<Arguments, String> {
-    let mut read = Arguments::default();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        if word == "--no-verify" {
-            read.no_verify = true;
-            continue;
-        }
-        let Some(option) = word.strip_prefix("--") else {
-            if word.starts_with('-') && word != "-" {
-                return Err(format!("there is no option `{word}`"));
-            }
-            if let Some(other) = read.file.replace(word.clone()) {
-                return Err(format!("two inputs are given: `{other}` and `{word}`"));
-            }
-            continue;
-        };
-        let (name, value) = match option.split_once('=') {
-            Some((name, value)) => (name, Some(value.to_owned())),
-            None => (option, None),
-        };
-        if !options.contains(&name) {
-            return Err(format!("there is no option `--{name}`"));
-        }
-        let value =
-            value.or_else(|| words.next().cloned()).ok_or_else(|| format!("`--{name}` takes a value"))?;
-        match name {
-            "pass" => read.pass = Some(value),
-            "inst" => read.instruction = Some(value),
-            _ => {
-                let number = value.parse().ok().filter(|&number| number > 0);
-                read.limit = Some(number.ok_or_else(|| format!("`--{name}` takes a number, not `{value}`"))?);
-            }
-        }
-    }
-    Ok(read)
-}
+const DEFAULT_LIMIT: usize = 20;
 
 /// What the commands ask about.
-struct Input {
+struct Input<'a> {
     module: Module,
     source: Source,
     verifies: bool,
-    arguments: Arguments,
+    passes: &'a str,
+    given: Given<'a>,
 }
 
 /// Reads arguments and input; the exit status if that is the end of it.
-fn open(
+fn open<'a>(
     command: &str,
-    usage: &str,
-    args: &[String],
-    options: &[&str],
+    syntax: &Syntax,
+    args: &'a [String],
     streams: &mut Streams<'_>,
-) -> io::Result<Result<Input, u8>> {
-    if super::asks_for_help(args) {
-        writeln!(streams.out, "usage: {command} {usage}\n{COMMON}")?;
-        return Ok(Err(0));
-    }
-    let read = arguments(args, options).and_then(|arguments| {
-        if options.contains(&"pass") && arguments.pass.is_none() {
-            return Err("which pass? `--pass=PASS`".to_owned());
+) -> io::Result<Result<Input<'a>, u8>> {
+    let given = match syntax.read(command, args, streams)? {
+        Ok(given) => given,
+        Err(status) => return Ok(Err(status)),
+    };
+    let needs_pass = syntax.options.iter().any(|option| option.name == PASS.name);
+    let passes = match given.value(PASS.name) {
+        None if needs_pass => {
+            return syntax.misused(command, "which pass? `--pass=PASS`", streams).map(Err);
         }
-        let file = arguments.file.clone().ok_or("which file? `-` is standard input")?;
-        Ok((arguments, file))
-    });
-    let (arguments, file) = match read {
-        Ok(read) => read,
-        Err(message) => {
-            writeln!(streams.err, "error: {message}\nusage: {command} {usage}")?;
-            return Ok(Err(exit::USAGE));
+        passes => passes.unwrap_or_default(),
+    };
+    let file = match given.operands[..] {
+        [file] => file,
+        [] => return syntax.misused(command, "which file? `-` is standard input", streams).map(Err),
+        [first, second, ..] => {
+            let message = format!("two inputs are given: `{first}` and `{second}`");
+            return syntax.misused(command, &message, streams).map(Err);
         }
     };
-    let name = if file == "-" { "<stdin>" } else { &file };
-    let bytes = match streams.read(&file) {
+    let name = if file == "-" { "<stdin>" } else { file };
+    let bytes = match streams.read(file) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(streams.err, "error: can't read {name}: {error}")?;
             return Ok(Err(exit::USAGE));
         }
     };
-    let (module, source) = match source::read(name, Some(&file), &bytes, false) {
+    let (module, source) = match source::read(name, Some(file), &bytes, false) {
         Ok(read) => read,
         Err(unreadable) => {
             streams.err.write_all(unreadable.text.as_bytes())?;
@@ -133,7 +99,7 @@ fn open(
     };
     streams.err.write_all(source.repairs_text().as_bytes())?;
     let is_valid = source.is_valid();
-    if !is_valid && !arguments.no_verify {
+    if !is_valid && !given.has(NO_VERIFY.name) {
         streams.err.write_all(source.violations_text(false).as_bytes())?;
         // What was guessed to repair a text may break rules; the text's author can't help that.
         if source.repairs.is_empty() {
@@ -145,8 +111,8 @@ fn open(
             "note: the repaired module is invalid; passes aren't held to leave a valid one"
         )?;
     }
-    let verifies = is_valid && !arguments.no_verify;
-    Ok(Ok(Input { module, source, verifies, arguments }))
+    let verifies = is_valid && !given.has(NO_VERIFY.name);
+    Ok(Ok(Input { module, source, verifies, passes, given }))
 }
 
 /// Writes what came of it; the exit status.
@@ -162,7 +128,7 @@ fn close(result: Result<String, Failure>, streams: &mut Streams<'_>) -> io::Resu
 
 /// `hlo-check try`.
 pub(super) fn attempt(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let input = match open(command, TRY, args, &[], streams)? {
+    let input = match open(command, &TRY_SYNTAX, args, streams)? {
         Ok(input) => input,
         Err(status) => return Ok(status),
     };
@@ -172,14 +138,14 @@ pub(super) fn attempt(command: &str, args: &[String], streams: &mut Streams<'_>)
 
 /// `hlo-check why`.
 pub(super) fn why(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let input = match open(command, WHY, args, &["pass", "inst"], streams)? {
+    let input = match open(command, &WHY_SYNTAX, args, streams)? {
         Ok(input) => input,
         Err(status) => return Ok(status),
     };
-    let passes = input.arguments.pass.as_deref().unwrap_or_default();
+    let passes = input.passes;
     let result = (|| {
         let info = engine::single(passes)?;
-        let instruction = match input.arguments.instruction.as_deref() {
+        let instruction = match input.given.value("--inst") {
             None => None,
             Some(name) => Some(
                 instruction_called(&input.module, name)
@@ -194,12 +160,16 @@ pub(super) fn why(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
 
 /// `hlo-check step`.
 pub(super) fn step(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let input = match open(command, STEP, args, &["pass", "limit"], streams)? {
+    let input = match open(command, &STEP_SYNTAX, args, streams)? {
         Ok(input) => input,
         Err(status) => return Ok(status),
     };
-    let passes = input.arguments.pass.as_deref().unwrap_or_default();
-    let limit = input.arguments.limit.unwrap_or(DEFAULT_LIMIT);
+    let passes = input.passes;
+    let limit = match input.given.number("--limit", DEFAULT_LIMIT) {
+        Ok(limit) if limit > 0 => limit as u64,
+        Ok(_) => return STEP_SYNTAX.misused(command, "`--limit` takes a number above 0", streams),
+        Err(message) => return STEP_SYNTAX.misused(command, &message, streams),
+    };
     let result = steps::all(&input.module, passes, limit, input.verifies, &streams.world());
     close(result, streams)
 }
