@@ -15,7 +15,6 @@ pub(crate) mod remarks;
 pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod source;
-mod statistics;
 pub(crate) mod step;
 mod style;
 pub(crate) mod terminal;

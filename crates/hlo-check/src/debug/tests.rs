@@ -1,5 +1,5 @@
 //! Whole sessions: every transcript under `tests/debug`, every example of the help, and the documentation's walk.
-//! `HLO_BLESS=1` writes the transcripts anew.
+//! `HLO_BLESS=1` writes what is said anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -103,24 +103,53 @@ fn names_of_commands_are_unique_and_documented() {
     assert!(Opcode::ALL.iter().all(|opcode| commands::find(&format!("{}.1", opcode.name())).is_none()));
 }
 
-fn documentation() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/debugging.md");
-    std::fs::read_to_string(path).expect("the documentation")
+fn documentation_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/debugging.md")
 }
 
-/// The walk of the documentation is a session over the dump that lies here: ``` ```session ``` blocks hold what is
-/// typed, behind prompts, and what is said.
+fn documentation() -> String {
+    std::fs::read_to_string(documentation_path()).expect("the documentation")
+}
+
+/// What begins and ends the blocks of the documentation's walk.
+const BLOCK: &str = "```session\n";
+const BLOCK_END: &str = "```";
+
+/// The walk of the documentation is a session over the dump that lies here: its blocks hold what is typed, behind
+/// prompts, and what is said.
 #[test]
 fn the_walk_of_the_documentation_is_true() {
     let documentation = documentation();
-    let blocks = documentation.split("```session\n").skip(1);
-    let walk: String = blocks.map(|block| block.split("```").next().unwrap_or_default()).collect();
-    let typed: Vec<&str> = walk.lines().filter_map(|line| line.strip_prefix(PROMPT)).collect();
+    let mut pieces = documentation.split(BLOCK);
+    let mut written = pieces.next().unwrap_or_default().to_owned();
+    let blocks: Vec<(&str, &str)> = pieces.filter_map(|piece| piece.split_once(BLOCK_END)).collect();
+    let typed_in = |block: &str| -> Vec<String> {
+        block.lines().filter_map(|line| line.strip_prefix(PROMPT)).map(str::to_owned).collect()
+    };
+    let typed: Vec<String> = blocks.iter().flat_map(|(block, _)| typed_in(block)).collect();
     assert!((1..10).contains(&typed.len()), "{typed:?}");
     assert!(typed.iter().any(|line| line.starts_with("save-test ")), "{typed:?}");
     let (status, said) = transcript(Some("gelu-dump.txt"), &typed.join("\n"));
     assert_eq!(status, 0, "{said}");
-    assert_eq!(walk, said, "docs/debugging.md shows something else than what is said");
+    let first = said.find(PROMPT).unwrap_or(said.len());
+    let mut answers = said[first..].split(PROMPT).skip(1);
+    for (index, (block, rest)) in blocks.iter().enumerate() {
+        written.push_str(BLOCK);
+        if index == 0 {
+            written.push_str(&said[..first]);
+        }
+        for answer in answers.by_ref().take(typed_in(block).len()) {
+            written.push_str(PROMPT);
+            written.push_str(answer);
+        }
+        written.push_str(BLOCK_END);
+        written.push_str(rest);
+    }
+    if std::env::var_os("HLO_BLESS").is_some() {
+        std::fs::write(documentation_path(), written).expect("it can be written");
+    } else {
+        assert_eq!(written, documentation, "docs/debugging.md shows something else than what is said");
+    }
 }
 
 #[test]

@@ -44,13 +44,12 @@ const PREFIXES: &[(&str, &str)] = &[
         "log prefixes",
         r"^\s*\[?\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?\]?(?: ?[-:|]? ?(?:\[[\w./: -]*\]|[\w./]+(?: -| ?:| \|)|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)\b ?[-:|]?))* ?",
     ),
-    // INFO:name:text and [INFO] text and INFO - text
-    (
-        "log prefixes",
-        r"^\s*\[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)\]?(?::[\w.]+:|:| -| \||\s) ?",
-    ),
+    // INFO:name:text and INFO - text
+    ("log prefixes", r"^\s*(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)(?::[\w.]+:|:| -| \|) ?"),
+    // [INFO] text
+    ("log prefixes", r"^\s*\[(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)\]:? ?"),
     // (task pid=123) text and (RayTrainWorker pid=123, ip=1.2.3.4) text
-    ("log prefixes", r"^\(\w+ pid=\d+(?:, ip=[\d.]+)?\) ?"),
+    ("log prefixes", r"^\((?:\w+ )?pid=\d+(?:, ip=[\d.]+)?\) ?"),
     // [rank0]: text and [0]: text and [1,0]<stdout>: text
     ("log prefixes", r"^\[(?:rank)?\d+(?:,\d+)?\](?:<std(?:out|err)>)?:? ?"),
     // stdout F text, behind the time that containers write

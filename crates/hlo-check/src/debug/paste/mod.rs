@@ -9,7 +9,7 @@
 pub(crate) mod lines;
 mod outline;
 mod rebuild;
-mod scan;
+pub(crate) mod scan;
 mod shapes;
 mod stand_in;
 mod undefined;

@@ -32,6 +32,16 @@ const OF_THE_ENTRY: &[&str] = &[
     "origin_recovery_table",
 ];
 
+/// Faults that can come from operands and computations that aren't what they were. Others are the text's own.
+const MAY_BE_OWED: &[Code] = &[
+    Code::UndefinedComputation,
+    Code::OperandShape,
+    Code::ShapeInference,
+    Code::BadAsync,
+    Code::ShapeForm,
+    Code::BadComputation,
+];
+
 /// A computation on its way back into a module.
 #[derive(Debug, Default)]
 pub(super) struct Part {
@@ -82,7 +92,9 @@ impl Part {
         {
             return Some(root + 1);
         }
-        let is_repeated = number_of(&parts).is_some_and(|number| self.numbers.contains(&number))
+        let calls = parts.attributes.iter().flat_map(|attribute| names(attribute.value));
+        let is_repeated = calls.into_iter().any(|name| name == self.name)
+            || number_of(&parts).is_some_and(|number| self.numbers.contains(&number))
             || (self.root.is_some() && self.names.contains(parts.name));
         is_repeated.then(|| self.root.map_or(self.instructions.len(), |root| root + 1))
     }
@@ -452,7 +464,9 @@ impl Rebuild {
                 let at = places.partition_point(|&(.., end)| end <= offset);
                 match places.get(at) {
                     Some(&(part, index, _)) if offset >= tables_end && seen.insert((part, index)) => {
-                        repaired |= self.give_up(part, index, diagnostic) || self.drop_cut(part, index);
+                        repaired |= self.give_up(part, index, diagnostic)
+                            || self.drop_cut(part, index)
+                            || self.drop_heading(part, diagnostic);
                     }
                     _ => repaired |= self.drop_tables(diagnostic, offset < tables_end),
                 }
@@ -510,6 +524,19 @@ impl Rebuild {
         true
     }
 
+    /// Forgets a signature that isn't true, in a text that isn't whole; whether there is one.
+    fn drop_heading(&mut self, part: usize, diagnostic: &Diagnostic) -> bool {
+        let is_damaged = !self.repairs.is_empty();
+        let Some(part) = self.parts.get_mut(part) else { return false };
+        if diagnostic.code != Code::BadSignature || part.is_changed || !is_damaged {
+            return false;
+        }
+        part.is_changed = true;
+        let (line, name) = (part.line, part.name.clone());
+        self.say(line, format!("the signature of `{name}` is left out: {}", diagnostic.message));
+        true
+    }
+
     /// Makes a parameter of an instruction that can't be read, if that is owed to what was made up; whether it is.
     fn give_up(&mut self, part: usize, index: usize, diagnostic: &Diagnostic) -> bool {
         let stood_in = &self.stood_in;
@@ -521,7 +548,11 @@ impl Rebuild {
         let is_owed = parts.operands.iter().any(|operand| leans_on(operand.name))
             || calls.clone().any(|name| stood_in.contains(name))
             || diagnostic.code == Code::UndefinedComputation;
-        if !is_owed || parts.shape.is_empty() || parts.opcode == "parameter" {
+        if !is_owed
+            || !MAY_BE_OWED.contains(&diagnostic.code)
+            || parts.shape.is_empty()
+            || parts.opcode == "parameter"
+        {
             return false;
         }
         let root = if parts.is_root { "ROOT " } else { "" };

@@ -2,46 +2,48 @@
 
 /// An instruction as far as it can be told apart; all texts are pieces of the line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Parts<'t> {
+pub(crate) struct Parts<'t> {
     /// Whether `ROOT` stands before it.
-    pub(super) is_root: bool,
+    pub(crate) is_root: bool,
     /// Its name without `%`.
-    pub(super) name: &'t str,
+    pub(crate) name: &'t str,
     /// Its shape as written; empty if it is left out.
-    pub(super) shape: &'t str,
-    pub(super) opcode: &'t str,
+    pub(crate) shape: &'t str,
+    pub(crate) opcode: &'t str,
     /// What stands between the parentheses.
-    pub(super) inside: &'t str,
+    pub(crate) inside: &'t str,
     /// The operands; none for opcodes that have something else between the parentheses.
-    pub(super) operands: Vec<Operand<'t>>,
-    pub(super) attributes: Vec<Attribute<'t>>,
+    pub(crate) operands: Vec<Operand<'t>>,
+    pub(crate) attributes: Vec<Attribute<'t>>,
+    /// Whether a parenthesis follows the opcode.
+    pub(crate) has_operands: bool,
     /// Whether the text goes to the end of the instruction.
-    pub(super) is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// An operand that is named.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operand<'t> {
+pub(crate) struct Operand<'t> {
     /// Its name without `%`; empty for an instruction that stands in place.
-    pub(super) name: &'t str,
+    pub(crate) name: &'t str,
     /// The shape before it; empty if there is none.
-    pub(super) shape: &'t str,
+    pub(crate) shape: &'t str,
 }
 
 /// An attribute as written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Attribute<'t> {
-    pub(super) key: &'t str,
-    pub(super) value: &'t str,
+pub(crate) struct Attribute<'t> {
+    pub(crate) key: &'t str,
+    pub(crate) value: &'t str,
 }
 
 /// Whether `c` may be in a name.
-pub(super) fn is_name_char(c: char) -> bool {
+pub(crate) fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 }
 
 /// The offset behind the bracket that closes the one `text` begins with. Strings and comments are passed over.
-pub(super) fn close_of(text: &str) -> Option<usize> {
+pub(crate) fn close_of(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0usize, 0);
     while let Some(&byte) = bytes.get(at) {
@@ -78,7 +80,7 @@ fn end_of_string(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// `text` without blanks and comments at its beginning.
-pub(super) fn skip_blanks(text: &str) -> &str {
+pub(crate) fn skip_blanks(text: &str) -> &str {
     let mut rest = text.trim_start();
     while let Some(comment) = rest.strip_prefix("/*") {
         let Some((_, after)) = comment.split_once("*/") else { return "" };
@@ -88,7 +90,7 @@ pub(super) fn skip_blanks(text: &str) -> &str {
 }
 
 /// The parts of `text` between commas outside of brackets, strings and comments.
-pub(super) fn split_list(text: &str) -> Vec<&str> {
+pub(crate) fn split_list(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let (mut parts, mut begin, mut depth, mut at) = (Vec::new(), 0, 0usize, 0);
     while let Some(&byte) = bytes.get(at) {
@@ -119,7 +121,7 @@ pub(super) fn split_list(text: &str) -> Vec<&str> {
 }
 
 /// The length of the shape `text` begins with; 0 if it doesn't begin with one.
-pub(super) fn shape_length(text: &str) -> usize {
+pub(crate) fn shape_length(text: &str) -> usize {
     if text.starts_with('(') {
         // A tuple; behind it stands something else.
         return close_of(text).unwrap_or(0);
@@ -135,13 +137,13 @@ pub(super) fn shape_length(text: &str) -> usize {
 }
 
 /// Splits `text` behind the name it begins with, `%` left out.
-pub(super) fn split_name(text: &str) -> (&str, &str) {
+pub(crate) fn split_name(text: &str) -> (&str, &str) {
     let text = text.strip_prefix('%').unwrap_or(text);
     text.split_at(text.find(|c| !is_name_char(c)).unwrap_or(text.len()))
 }
 
 /// Reads `ROOT name = shape opcode(...), key=value, ...`; `None` if it doesn't begin like that.
-pub(super) fn instruction(text: &str) -> Option<Parts<'_>> {
+pub(crate) fn instruction(text: &str) -> Option<Parts<'_>> {
     let mut parts = Parts::default();
     let mut rest = skip_blanks(text);
     if let Some(after) = rest.strip_prefix("ROOT").filter(|after| after.starts_with(char::is_whitespace)) {
@@ -163,6 +165,7 @@ pub(super) fn instruction(text: &str) -> Option<Parts<'_>> {
     if opcode.is_empty() || !rest.starts_with('(') {
         return Some(parts);
     }
+    parts.has_operands = true;
     let Some(end) = close_of(rest) else { return Some(parts) };
     parts.inside = rest.get(1..end - 1)?;
     rest = skip_blanks(rest.get(end..)?);
@@ -224,12 +227,12 @@ fn value_length(text: &str) -> Option<usize> {
 
 impl<'t> Parts<'t> {
     /// The text of an attribute.
-    pub(super) fn attribute(&self, key: &str) -> Option<&'t str> {
+    pub(crate) fn attribute(&self, key: &str) -> Option<&'t str> {
         self.attributes.iter().find(|attribute| attribute.key == key).map(|attribute| attribute.value)
     }
 
     /// The numbers of an attribute such as `dimensions={0,1}`.
-    pub(super) fn numbers(&self, key: &str) -> Vec<usize> {
+    pub(crate) fn numbers(&self, key: &str) -> Vec<usize> {
         let value = self.attribute(key).unwrap_or_default();
         let words = value.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
         words.filter_map(|word| word.parse().ok()).collect()
@@ -237,7 +240,7 @@ impl<'t> Parts<'t> {
 }
 
 /// The names in `{a, b}`, or the one that stands alone, without `%`.
-pub(super) fn names(value: &str) -> Vec<&str> {
+pub(crate) fn names(value: &str) -> Vec<&str> {
     let inner = value.strip_prefix('{').and_then(|value| value.strip_suffix('}')).unwrap_or(value);
     let names = split_list(inner).into_iter().map(|part| split_name(skip_blanks(part)));
     names

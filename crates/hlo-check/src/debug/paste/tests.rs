@@ -141,7 +141,7 @@ fn what_is_cut_off_is_left_out_and_closed() {
     assert_eq!(
         said(&loaded(text)),
         [
-            "line 6: left out, since it is cut off: `ROOT %t = f32[2]{0} ta`",
+            "line 6: left out, since it isn't a whole line of HLO: `ROOT %t = f32[2]{0} ta`",
             "line 6: `}` added behind it: the text ends within `e`",
             "line 1: left out of the header, since the entry computation isn't whole: `entry_computation_layout`",
         ]

@@ -16,6 +16,9 @@ const MAX_GAPS: usize = 10_000;
 /// If more names are lost, the text was cut rather than mistyped, and nobody meant other names.
 const MAX_SUGGESTIONS: usize = 10;
 
+/// Shorter names are all like each other.
+const MIN_SUGGESTED: usize = 3;
+
 /// The parameters of a heading: names and shapes, by number.
 fn signature(part: &Part) -> Vec<(String, String)> {
     let heading = part.heading.as_deref().and_then(heading);
@@ -212,7 +215,7 @@ fn add_parameters(part: &mut Part, all: &HashMap<(String, usize), String>, repai
         let Some(number) = numbers.next() else { break };
         let Some((shape, how)) = shapes.get(name) else { continue };
         let line = lost.get(name).map_or(0, |lost| lost.line);
-        let others = defined.iter().map(String::as_str).filter(|_| guesses);
+        let others = defined.iter().map(String::as_str).filter(|_| guesses && name.len() >= MIN_SUGGESTED);
         let close =
             did_you_mean(name, others).map_or_else(String::new, |close| format!("; did you mean `{close}`?"));
         repairs.push(Repair::at(
