@@ -84,6 +84,13 @@ impl Part {
         self.instructions.push(item);
     }
 
+    /// Whether an instruction calls the computation it is in, which none can.
+    fn calls_itself(&self) -> bool {
+        let users = self.instructions.iter().filter_map(Item::parts);
+        let attributes = users.flat_map(|user| user.attributes);
+        attributes.flat_map(|attribute| names(attribute.value)).any(|name| name == self.name)
+    }
+
     /// If `item` can't belong to this computation as well: how many of the instructions do.
     fn end_before(&self, item: &Item) -> Option<usize> {
         let parts = item.parts()?;
@@ -92,9 +99,7 @@ impl Part {
         {
             return Some(root + 1);
         }
-        let calls = parts.attributes.iter().flat_map(|attribute| names(attribute.value));
-        let is_repeated = calls.into_iter().any(|name| name == self.name)
-            || number_of(&parts).is_some_and(|number| self.numbers.contains(&number))
+        let is_repeated = number_of(&parts).is_some_and(|number| self.numbers.contains(&number))
             || (self.root.is_some() && self.names.contains(parts.name));
         is_repeated.then(|| self.root.map_or(self.instructions.len(), |root| root + 1))
     }
@@ -275,6 +280,16 @@ impl Rebuild {
             return;
         }
         if is_cut && part.heading.is_some() {
+            part.is_changed = true;
+        }
+        if part.calls_itself() {
+            let what = format!(
+                "taken for the heading of a computation that isn't in the text: what follows calls `{}`",
+                part.name
+            );
+            self.say(part.line, what);
+            part.name = self.free_name();
+            part.heading = None;
             part.is_changed = true;
         }
         self.parts.push(part);
@@ -524,11 +539,12 @@ impl Rebuild {
         true
     }
 
-    /// Forgets a signature that isn't true, in a text that isn't whole; whether there is one.
+    /// Forgets a signature that isn't true of a computation that isn't whole; whether there is one.
     fn drop_heading(&mut self, part: usize, diagnostic: &Diagnostic) -> bool {
         let is_damaged = !self.repairs.is_empty();
         let Some(part) = self.parts.get_mut(part) else { return false };
-        if diagnostic.code != Code::BadSignature || part.is_changed || !is_damaged {
+        // What XLA prints has a root.
+        if diagnostic.code != Code::BadSignature || part.is_changed || !(is_damaged || part.root.is_none()) {
             return false;
         }
         part.is_changed = true;

@@ -150,10 +150,13 @@ pub(crate) fn instruction(text: &str) -> Option<Parts<'_>> {
         parts.is_root = true;
         rest = skip_blanks(after);
     }
+    let rest_is_marked = rest.starts_with('%');
     let (name, after) = split_name(rest);
     parts.name = name;
     rest = skip_blanks(skip_blanks(after).strip_prefix('=')?);
-    if name.is_empty() {
+    // A name that begins with a digit is the end of one.
+    let is_name = rest_is_marked || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if name.is_empty() || !is_name {
         return None;
     }
     let length = shape_length(rest);

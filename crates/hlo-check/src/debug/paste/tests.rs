@@ -152,6 +152,30 @@ fn what_is_cut_off_is_left_out_and_closed() {
 }
 
 #[test]
+fn lines_that_are_missing_between_computations_are_noticed() {
+    // The end of one and the heading of the next.
+    let text = "%sum (a: f32[], b: f32[]) -> f32[] {\n  %x = f32[4]{0} parameter(0)\n  %zero = f32[] constant(0)\n  ROOT %r = f32[] reduce(f32[4]{0} %x, f32[] %zero), dimensions={0}, to_apply=%sum\n}\n";
+    let repaired = loaded(text);
+    assert!(
+        said(&repaired).iter().any(|it| it.contains("what follows calls `sum`")),
+        "{:?}",
+        said(&repaired)
+    );
+    // The root.
+    let text =
+        "ENTRY %e (a: f32[2]) -> (f32[2]) {\n  %a = f32[2]{0} parameter(0)\n  %n = f32[2]{0} negate(%a)\n}\n";
+    let repaired = loaded(text);
+    assert!(
+        said(&repaired).iter().any(|it| it.contains("the signature of `e` is left out")),
+        "{:?}",
+        said(&repaired)
+    );
+    // The beginning of a name.
+    let text = "12 = s32[] constant(0)\n  ROOT %n = s32[] negate(%constant.12)\n}\n";
+    assert_eq!(loaded(text).parsed.module.instruction_count(), 2);
+}
+
+#[test]
 fn parameters_of_a_heading_keep_their_numbers() {
     let text = "ENTRY %e (a: f32[2], b: s32[], c: f32[2]) -> f32[2] {\n  %c = f32[2]{0} parameter(2)\n  ROOT %s = f32[2]{0} add(%a, %c)\n}\n";
     let repaired = loaded(text);
