@@ -92,7 +92,9 @@ pub(super) fn main(command: &str, args: Vec<String>) -> ExitCode {
 
 fn on_process(command: &str, args: &[String]) -> io::Result<u8> {
     let is_script = !io::stdin().is_terminal();
-    let color = !is_script && io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let is_plain =
+        std::env::var_os("NO_COLOR").is_some() || std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+    let color = !is_script && !is_plain && io::stdout().is_terminal();
     let mut stdin = Vec::new();
     if is_script && !super::asks_for_help(args) {
         io::stdin().lock().read_to_end(&mut stdin)?;

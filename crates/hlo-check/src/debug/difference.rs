@@ -1,32 +1,14 @@
-//! What is different between two modules.
+//! What is different between two modules, as sessions show it.
 
-use std::time::Duration;
+use hlo_text::Module;
 
-use hlo_text::{Module, PrintOptions};
-use similar::{ChangeTag, TextDiff};
+use crate::diff::{DiffOptions, ModuleDiff, RenderOptions};
 
-use super::style::{Tint, paint, shorten};
+/// How many instructions that are the same are shown around those that aren't.
+const CONTEXT: usize = 1;
 
-/// How long a difference is optimised before it is shown as it is.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The instructions that are in one of the modules only; empty if both print the same.
+/// What became of the instructions; empty if both modules are the same.
 pub(crate) fn between(before: &Module, after: &Module, color: bool) -> String {
-    let options = PrintOptions::default();
-    let (before, after) = (before.to_text(&options), after.to_text(&options));
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before.as_str(), after.as_str());
-    let mut out = String::new();
-    for change in diff.iter_all_changes() {
-        let (sign, tint) = match change.tag() {
-            ChangeTag::Equal => continue,
-            ChangeTag::Delete => ("-", Tint::Removed),
-            ChangeTag::Insert => ("+", Tint::Added),
-        };
-        let line = shorten(change.value().trim_end());
-        if !line.is_empty() {
-            out.push_str(&paint(color, tint, &format!("{sign} {line}")));
-            out.push('\n');
-        }
-    }
-    out
+    let diff = ModuleDiff::new(before, after, &DiffOptions::default());
+    diff.render(&RenderOptions { color, context: CONTEXT, ..RenderOptions::default() })
 }

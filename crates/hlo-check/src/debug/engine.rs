@@ -52,11 +52,6 @@ impl Failure {
         Self::new(exit::USAGE, message)
     }
 
-    /// A fault that ends with `status`.
-    pub(crate) fn with_status(status: u8, message: &str) -> Self {
-        Self::new(status, message)
-    }
-
     /// All of it, for people.
     pub(crate) fn text(&self) -> String {
         let mut text = self.message.clone();
@@ -209,4 +204,98 @@ fn reproduced(mut failure: Failure, module: &Module, request: &Request, world: &
         });
     }
     failure
+}
+
+#[cfg(test)]
+mod tests {
+    use hlo_passes::{Editor, Pass, PassResult, registry};
+    use hlo_text::ir::{ElementType, Opcode};
+
+    use super::*;
+
+    /// Gives the root another shape.
+    struct Breaks;
+
+    impl Pass for Breaks {
+        fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+            let root = edit.computation(edit.entry()).root;
+            if context.may_rewrite(edit, root) {
+                let shape = edit.array_shape(ElementType::F32, &[3]);
+                edit.set_shape(root, shape);
+            }
+            Ok(())
+        }
+    }
+
+    /// Panics at the root.
+    struct Panics;
+
+    impl Pass for Panics {
+        fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+            let root = edit.computation(edit.entry()).root;
+            assert!(!context.may_rewrite(edit, root), "no way back");
+            Ok(())
+        }
+    }
+
+    const MODULE: &str =
+        "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  ROOT n = f32[2] negate(p)\n}\n";
+
+    fn outcome(
+        pass: Box<dyn Pass>,
+        verifies: bool,
+        fuel: Option<u64>,
+    ) -> (Result<Run, Failure>, Vec<String>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let world = World { scratch_dir: Some(folder.path().to_owned()), ..World::default() };
+        let module: Module = hlo_text::parse(MODULE).expect("HLO");
+        let pipeline = Pipeline::of_passes([(registry::find("stub").expect("a key"), pass)]);
+        let request = Request { passes: "stub".to_owned(), fuel };
+        let result = run_pipeline(&module, &pipeline, &request, verifies, &world);
+        assert_eq!(module.instruction(module.computation(module.entry()).root).opcode, Opcode::Negate);
+        let files = std::fs::read_dir(folder.path()).expect("the folder");
+        let text = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).expect("a file");
+        (result, files.map(|entry| text(entry.expect("an entry"))).collect())
+    }
+
+    #[test]
+    fn passes_that_panic_leave_a_test_that_shows_it() {
+        let (result, files) = outcome(Box::new(Panics), true, None);
+        let failure = result.expect_err("it panics");
+        let text = failure.text();
+        assert_eq!(failure.status, exit::CRASH);
+        assert!(text.starts_with("pass stub panicked: no way back (at "), "{text}");
+        assert!(text.contains("at instruction `n` of computation `e`\n  reproducer: hlo-opt "), "{text}");
+        assert_eq!(files.len(), 1);
+        assert!(files[0].starts_with("// RUN: hlo-opt %s --passes=stub\nHloModule m"), "{}", files[0]);
+    }
+
+    #[test]
+    fn passes_that_leave_invalid_modules_leave_a_test_that_shows_it() {
+        let (result, files) = outcome(Box::new(Breaks), true, None);
+        let failure = result.expect_err("the module is invalid");
+        let text = failure.text();
+        assert_eq!(failure.status, exit::PASS);
+        assert!(text.contains("the pass left an invalid module"), "{text}");
+        assert!(text.contains("before: %n = f32[2]{0} negate(%p)"), "{text}");
+        assert!(text.contains("after:  %n = f32[3]{0} negate(%p)"), "{text}");
+        assert!(text.contains("  reproducer: hlo-opt ") && files.len() == 1, "{text}");
+        // The module as it was before.
+        assert!(files[0].contains("f32[2]{0} negate(%p)"), "{}", files[0]);
+    }
+
+    #[test]
+    fn nobody_is_held_to_leave_valid_modules_that_got_invalid_ones() {
+        let (result, files) = outcome(Box::new(Breaks), false, None);
+        assert!(result.expect("it runs").changed && files.is_empty());
+    }
+
+    #[test]
+    fn passes_stop_without_fuel() {
+        for pass in [Box::new(Breaks) as Box<dyn Pass>, Box::new(Panics)] {
+            let (result, files) = outcome(pass, true, Some(0));
+            let run = result.expect("it runs");
+            assert!(!run.changed && run.rewrites == 0 && files.is_empty());
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::commands;
 use super::paste::lines::bare;
+use super::paste::scan;
 
 /// Whether a line is the first of a pasted text rather than a command.
 pub(crate) fn begins_paste(line: &str) -> bool {
@@ -24,16 +25,9 @@ fn is_hlo(line: &str) -> bool {
     }
 }
 
-/// Whether a name and `=` begin the line.
+/// Whether the line begins with a name, `=`, and what an opcode's parenthesis follows.
 pub(crate) fn is_instruction(line: &str) -> bool {
-    let line = line.trim_start();
-    let line = line.strip_prefix("ROOT ").unwrap_or(line).trim_start();
-    let Some((name, rest)) = line.split_once('=') else { return false };
-    let name = name.trim_end();
-    let name = name.strip_prefix('%').unwrap_or(name);
-    !name.is_empty()
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
-        && rest.contains('(')
+    scan::instruction(line).is_some_and(|parts| parts.has_operands)
 }
 
 /// Whether the line opens a computation.

@@ -15,10 +15,12 @@ pub(crate) mod remarks;
 pub(crate) mod script;
 pub(crate) mod session;
 pub(crate) mod source;
-mod statistics;
 pub(crate) mod step;
 mod style;
 pub(crate) mod terminal;
 mod test_file;
 pub(crate) mod why;
 pub(crate) mod world;
+
+#[cfg(test)]
+mod tests;

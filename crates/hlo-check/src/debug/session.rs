@@ -185,23 +185,27 @@ impl Session {
         Ok(())
     }
 
-    /// The state that was read from which `number` was made, and what ran since.
+    /// The states that `number` was made of, one of the other: first the one that was read, last itself.
     ///
     /// # Errors
     /// There is no such state.
-    pub(crate) fn lineage(&self, number: usize) -> Result<(usize, Vec<&Request>), String> {
-        let (mut at, mut requests) = (number, Vec::new());
-        loop {
-            match &self.state(at)?.origin {
-                Origin::Read => break,
-                Origin::Ran { base, request, .. } => {
-                    requests.push(request);
-                    at = *base;
-                }
-            }
+    pub(crate) fn states_behind(&self, number: usize) -> Result<Vec<usize>, String> {
+        let mut states = vec![number];
+        let mut at = number;
+        while let Origin::Ran { base, .. } = &self.state(at)?.origin {
+            at = *base;
+            states.push(at);
         }
-        requests.reverse();
-        Ok((at, requests))
+        states.reverse();
+        Ok(states)
+    }
+
+    /// The state that was read from which `number` was made.
+    ///
+    /// # Errors
+    /// There is no such state.
+    pub(crate) fn root_of(&self, number: usize) -> Result<usize, String> {
+        Ok(self.states_behind(number)?.first().copied().unwrap_or(number))
     }
 
     /// The calls of `hlo-opt`, without its name, that make the module of state `number` from `file`, each from what
@@ -210,15 +214,17 @@ impl Session {
     /// # Errors
     /// There is no such state.
     pub(crate) fn calls(&self, number: usize, file: &str) -> Result<Vec<Vec<String>>, String> {
-        let (_, requests) = self.lineage(number)?;
         let mut calls: Vec<(Vec<&str>, Option<u64>)> = vec![(Vec::new(), None)];
-        for request in requests {
+        for at in self.states_behind(number)? {
+            let Origin::Ran { request, step, .. } = &self.state(at)?.origin else { continue };
+            // All rewrites of a pass need no limit.
+            let limit = request.fuel.filter(|&fuel| step.is_none_or(|step| fuel < step.total));
             match calls.last_mut() {
-                Some((passes, fuel @ None)) if request.fuel.is_none() || passes.is_empty() => {
+                Some((passes, fuel @ None)) if limit.is_none() || passes.is_empty() => {
                     passes.push(&request.passes);
-                    *fuel = request.fuel;
+                    *fuel = limit;
                 }
-                _ => calls.push((vec![&request.passes], request.fuel)),
+                _ => calls.push((vec![&request.passes], limit)),
             }
         }
         let last = calls.len() - 1;

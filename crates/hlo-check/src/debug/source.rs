@@ -4,6 +4,7 @@ use hlo_text::diagnostic::{Diagnostic, Report, Severity, Source as Named};
 use hlo_text::{Module, ParseOptions, SourceMap, VerifyOptions, Violation, parse_bytes, verify};
 
 use super::paste::{self, Repair};
+use super::style::counted;
 
 /// A text that has become a module.
 #[derive(Clone, Debug)]
@@ -47,8 +48,20 @@ impl Source {
 
     /// What has been repaired, a line each.
     pub(crate) fn repairs_text(&self) -> String {
-        self.repairs.iter().map(|repair| format!("repaired: {repair}\n")).collect()
+        repairs_text(&self.repairs)
     }
+}
+
+/// How many repairs are listed: a module that lost its beginning has thousands.
+const SHOWN_REPAIRS: usize = 40;
+
+fn repairs_text(repairs: &[Repair]) -> String {
+    let shown = repairs.iter().take(SHOWN_REPAIRS);
+    let mut text: String = shown.map(|repair| format!("repaired: {repair}\n")).collect();
+    if repairs.len() > SHOWN_REPAIRS {
+        text.push_str(&format!("... and {}\n", counted(repairs.len() - SHOWN_REPAIRS, "more repair")));
+    }
+    text
 }
 
 /// Why a text doesn't become a module.
@@ -79,8 +92,7 @@ pub(crate) fn read(
             Ok(finish(name, None, text, repairs, *parsed))
         }
         Err(failed) => {
-            let mut text: String =
-                failed.repairs.iter().map(|repair| format!("repaired: {repair}\n")).collect();
+            let mut text = repairs_text(&failed.repairs);
             for diagnostic in &failed.diagnostics {
                 text.push_str(&Report::new(diagnostic, Named::new(name, &failed.text)).render(color));
             }

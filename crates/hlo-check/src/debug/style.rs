@@ -3,10 +3,6 @@
 /// What a piece of output is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tint {
-    /// Something that is gone.
-    Removed,
-    /// Something new.
-    Added,
     /// What headings and numbers of states are in.
     Strong,
     /// What matters less.
@@ -19,8 +15,6 @@ pub(crate) fn paint(color: bool, tint: Tint, text: &str) -> String {
         return text.to_owned();
     }
     let code = match tint {
-        Tint::Removed => "31",
-        Tint::Added => "32",
         Tint::Strong => "1",
         Tint::Faint => "2",
     };

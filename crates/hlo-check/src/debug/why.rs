@@ -9,7 +9,7 @@ use hlo_text::Module;
 use hlo_text::ir::{InstructionId, Opcode};
 
 use super::engine::Run;
-use super::remarks::{excerpt, instruction_called, line};
+use super::remarks::{excerpt, instruction_called, line, lines};
 use super::source::Source;
 use super::style::counted;
 
@@ -38,10 +38,11 @@ pub(crate) fn explain(
             if run.changed {
                 let rewrites = counted(run.rewrites as usize, "rewrite");
                 out.push_str(&format!("{} fires here: {rewrites}\n", info.key));
+                out.push_str(&lines(run.applied(), false, SHOWN_REASONS, ""));
             } else {
                 out.push_str(&format!("{} changes nothing here\n", info.key));
             }
-            if missed.is_empty() {
+            if missed.is_empty() && !run.changed {
                 out.push_str("no instruction came near to what it rewrites\n");
                 out.push_str(&looks_at(info, module, run));
             }

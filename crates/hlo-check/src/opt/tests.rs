@@ -267,3 +267,53 @@ fn cases_without_text_print_nothing() {
     assert_eq!(text(&whole.stdout).matches("HloModule").count(), 2);
     assert_eq!(text(&whole.stdout).matches("// -----").count(), 1);
 }
+
+/// Gives the root another shape.
+struct Breaking;
+
+impl hlo_passes::Pass for Breaking {
+    fn run(
+        &self,
+        edit: &mut hlo_passes::Editor<'_>,
+        _context: &mut hlo_passes::PassContext<'_>,
+    ) -> hlo_passes::PassResult<()> {
+        let root = edit.computation(edit.entry()).root;
+        let shape = edit.array_shape(hlo_text::ir::ElementType::F32, &[3]);
+        edit.set_shape(root, shape);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pass_that_leaves_an_invalid_module_leaves_a_reproducer() {
+    let info = |key| registry::find(key).expect("a key");
+    let Status::Implemented(make_dce) = info("dce").status else { panic!("dce runs") };
+    let pipeline = Pipeline::of_passes([
+        (info("dce"), make_dce()),
+        (info("stub"), Box::new(Breaking) as Box<dyn hlo_passes::Pass>),
+    ]);
+    let module = "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  dead = f32[2] sine(p)\n  ROOT n = f32[2] negate(p)\n}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, line) in [
+        ("human", "  reproducer: hlo-opt "),
+        ("json", "{\"severity\":\"note\",\"message\":\"reproducer: hlo-opt "),
+    ] {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut streams = Streams { out: &mut out, err: &mut err, color: false };
+        let resources = FileResources {
+            current_dir: Path::new(""),
+            scratch_dir: folder.path(),
+            environment: Environment::Process,
+        };
+        let arguments = arguments::parse(&[format!("--error-format={format}")]).expect("an option");
+        let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
+        let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
+        assert_eq!((status, out.len()), (exit::PASS, 0));
+        assert!(text(&err).contains(line), "{}", text(&err));
+    }
+    let files: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
+    let [Ok(file)] = &files[..] else { panic!("{files:?}") };
+    let file = std::fs::read_to_string(file.path()).expect("it is there");
+    assert!(file.starts_with("// RUN: hlo-opt %s --passes=stub\nHloModule m"), "{file}");
+    assert!(file.contains("f32[2]{0} negate(") && !file.contains("sine("), "{file}");
+}

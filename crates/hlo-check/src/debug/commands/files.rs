@@ -2,6 +2,7 @@
 
 use super::needs;
 use crate::debug::session::Session;
+use crate::debug::style::counted;
 use crate::debug::test_file;
 use crate::opt::crash::lossless;
 
@@ -32,8 +33,8 @@ pub(crate) fn read(
         out.push_str("the module is invalid as it is, so passes aren't held to leave a valid one\n");
     }
     let name = String::from_utf8_lossy(state.module.strings().get(state.module.name)).into_owned();
-    let computations = super::super::style::counted(state.module.computations().len(), "computation");
-    let instructions = super::super::style::counted(state.module.instruction_count(), "instruction");
+    let computations = counted(state.module.computations().len(), "computation");
+    let instructions = counted(state.module.instruction_count(), "instruction");
     out.push_str(&format!("state {number}: module {name}, {computations}, {instructions}\n"));
     Ok(out)
 }
@@ -55,7 +56,7 @@ pub(super) fn save_test(session: &mut Session, args: &str) -> Result<String, Str
 
 pub(super) fn command(session: &mut Session, _args: &str) -> Result<String, String> {
     let number = session.number()?;
-    let (root, _) = session.lineage(number)?;
+    let root = session.root_of(number)?;
     let source = &session.state(root)?.source;
     match &source.file {
         Some(file) => Ok(format!("{}\n", session.command(number, file)?)),

@@ -6,7 +6,7 @@ use super::needs;
 use crate::debug::inspect;
 use crate::debug::remarks::{computation_called, instruction_called, no_instruction};
 use crate::debug::session::Session;
-use crate::debug::statistics;
+use crate::stats::Stats;
 
 pub(super) fn show(session: &mut Session, args: &str) -> Result<String, String> {
     let words: Vec<&str> = args.split_whitespace().collect();
@@ -76,7 +76,7 @@ pub(super) fn verify(session: &mut Session, _args: &str) -> Result<String, Strin
 }
 
 pub(super) fn stats(session: &mut Session, _args: &str) -> Result<String, String> {
-    Ok(statistics::text(&session.current()?.module))
+    Ok(Stats::of(&session.current()?.module).render())
 }
 
 pub(super) fn explain(_session: &mut Session, args: &str) -> Result<String, String> {

@@ -237,7 +237,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         aliases: &[],
         args: "",
         operand: Operand::Other,
-        summary: "counts opcodes, custom-call targets and collectives",
+        summary: "counts what is in the current module, as `hlo-check stats` does",
         details: "",
         example: "stats",
         run: look::stats,
@@ -278,7 +278,8 @@ pub(crate) const COMMANDS: &[Command] = &[
         args: "FILE",
         operand: Operand::File,
         summary: "writes a test that runs the passes that led here and checks what comes of them",
-        details: "The file has the module as it was read, a RUN line and CHECK lines; it is run before it is kept.",
+        details: "The file has the module as it was read, a RUN line and CHECK lines, in which names are variables. It is\n\
+                  run before it is kept; `hlo-check update FILE` writes the CHECK lines anew.",
         example: "pass legalize-intrinsics\nsave-test gelu.hlo",
         run: files::save_test,
     },

@@ -19,8 +19,6 @@ pub(crate) struct Line {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleaned {
     pub(crate) lines: Vec<Line>,
-    /// Whether nothing was taken off.
-    pub(crate) is_original: bool,
 }
 
 impl Cleaned {
@@ -46,13 +44,12 @@ const PREFIXES: &[(&str, &str)] = &[
         "log prefixes",
         r"^\s*\[?\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?\]?(?: ?[-:|]? ?(?:\[[\w./: -]*\]|[\w./]+(?: -| ?:| \|)|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)\b ?[-:|]?))* ?",
     ),
-    // INFO:name:text and [INFO] text and INFO - text
-    (
-        "log prefixes",
-        r"^\s*\[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)\]?(?::[\w.]+:|:| -| \||\s) ?",
-    ),
+    // INFO:name:text and INFO - text
+    ("log prefixes", r"^\s*(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)(?::[\w.]+:|:| -| \|) ?"),
+    // [INFO] text
+    ("log prefixes", r"^\s*\[(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|TRACE)\]:? ?"),
     // (task pid=123) text and (RayTrainWorker pid=123, ip=1.2.3.4) text
-    ("log prefixes", r"^\(\w+ pid=\d+(?:, ip=[\d.]+)?\) ?"),
+    ("log prefixes", r"^\((?:\w+ )?pid=\d+(?:, ip=[\d.]+)?\) ?"),
     // [rank0]: text and [0]: text and [1,0]<stdout>: text
     ("log prefixes", r"^\[(?:rank)?\d+(?:,\d+)?\](?:<std(?:out|err)>)?:? ?"),
     // stdout F text, behind the time that containers write
@@ -107,7 +104,6 @@ pub(crate) fn bare(line: &str) -> String {
 
 /// Takes off what stands around HLO, and says what that was.
 pub(crate) fn clean(text: &str, repairs: &mut Vec<Repair>) -> Cleaned {
-    let before = repairs.len();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let numbered = text.lines().enumerate();
     let mut lines: Vec<Line> =
@@ -120,7 +116,7 @@ pub(crate) fn clean(text: &str, repairs: &mut Vec<Repair>) -> Cleaned {
     strip_quotes(&mut lines, repairs);
     keep_fenced(&mut lines, repairs);
     strip_diff(&mut lines, repairs);
-    Cleaned { lines, is_original: repairs.len() == before }
+    Cleaned { lines }
 }
 
 /// Changes the lines for which `change` gives something, and says so once for each run of them.

@@ -1,10 +1,18 @@
 //! Making a module of what people paste: HLO in Markdown, in logs, in diffs, cut off, or only a few lines of it.
 //!
-//! [`lines`] takes off what stands around HLO, line by line. Whatever is done is said, with the number of the line, and
-//! nothing is done to a text that can be read.
+//! [`lines`] takes off what stands around HLO, line by line. [`outline`] says what is left: headers, headings of
+//! computations, instructions, which [`scan`] takes apart. [`rebuild`] closes what is open; [`undefined`] turns names that
+//! nothing defines into parameters, with [`shapes`] read off their uses; [`stand_in`] makes computations for those that
+//! are called but not there. Whatever is done is said, with the number of the line, and nothing is done to a text that
+//! can be read.
 
 pub(crate) mod lines;
+mod outline;
 mod rebuild;
+pub(crate) mod scan;
+mod shapes;
+mod stand_in;
+mod undefined;
 
 use std::fmt;
 
@@ -20,6 +28,12 @@ pub struct Repair {
     pub last_line: usize,
     /// What was done.
     pub what: String,
+}
+
+impl Repair {
+    fn at(line: usize, what: impl Into<String>) -> Self {
+        Self { line, last_line: line, what: what.into() }
+    }
 }
 
 impl fmt::Display for Repair {
@@ -53,6 +67,23 @@ pub struct Failed {
     pub repairs: Vec<Repair>,
     /// What is still wrong with it; at least one.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether there is no whole instruction in it.
+    pub is_empty: bool,
+}
+
+/// Reads a text, repairing it if it can't be read as it is.
+///
+/// # Errors
+/// What is wrong with the text after all repairs.
+pub fn load(bytes: &[u8]) -> Result<Repaired, Failed> {
+    match parse_bytes(bytes, &ParseOptions::default()) {
+        Ok(parsed) => Ok(Repaired {
+            text: String::from_utf8_lossy(bytes).into_owned(),
+            repairs: Vec::new(),
+            parsed: Box::new(parsed),
+        }),
+        Err(_) => repair(bytes),
+    }
 }
 
 /// Makes a module of a text that can't be read as it is.
@@ -71,12 +102,15 @@ pub fn repair(bytes: &[u8]) -> Result<Repaired, Failed> {
         return Ok(Repaired { text, repairs, parsed: Box::new(parsed) });
     }
     rebuild::rebuild(&cleaned, repairs).map_err(|failed| {
-        // Faults of the original are what people can look up, if it was HLO without anything around it.
+        // If nothing could be done, the faults are those of the original.
         match parse_bytes(bytes, &options) {
-            Err(Rejected { diagnostics, text }) if cleaned.is_original => {
-                Failed { text: text.into_owned(), repairs: Vec::new(), diagnostics }
+            Err(Rejected { diagnostics, text }) if failed.repairs.is_empty() && !failed.is_empty => {
+                Failed { text: text.into_owned(), repairs: Vec::new(), diagnostics, is_empty: false }
             }
             _ => failed,
         }
     })
 }
+
+#[cfg(test)]
+mod tests;
