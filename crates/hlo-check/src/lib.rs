@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 pub mod cli;
+pub mod debug;
+pub mod diff;
 pub mod explain;
 pub mod filecheck;
 pub mod input;
 pub mod lit;
 pub mod opt;
 mod panics;
+pub mod stats;
 pub mod tool;
+pub mod update;
 
 /// What tests run on: the tools of this process.
 pub fn host() -> lit::Host {

@@ -46,7 +46,7 @@ pub(super) enum ListForm {
 
 /// How diagnostics are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum ErrorFormat {
+pub(crate) enum ErrorFormat {
     /// With the lines they are about.
     #[default]
     Human,
@@ -629,4 +629,15 @@ pub(super) fn write_help(out: &mut dyn Write) -> io::Result<()> {
          Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module, 5 a pass failed or is\n\
          not implemented, 134 a pass panicked."
     )
+}
+
+/// Every option that is shown: as it is written, what its value is called, what it does.
+pub(crate) fn shown_options() -> impl Iterator<Item = (String, Option<&'static str>, &'static str)> {
+    OPTIONS.iter().filter(|row| !row.help.is_empty()).map(|row| {
+        let value = match row.takes {
+            Switch(_) => None,
+            Value(what, _) | Optional(what, _) => Some(what),
+        };
+        (dashed(row.name), value, row.help)
+    })
 }

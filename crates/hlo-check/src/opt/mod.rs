@@ -4,11 +4,11 @@
 
 mod arguments;
 mod complain;
-mod crash;
+pub(crate) mod crash;
 mod listing;
 mod pipelines;
 mod resources;
-mod split;
+pub(crate) mod split;
 mod unit;
 mod watch;
 
@@ -22,6 +22,8 @@ use hlo_passes::registry::{self, Status};
 use crate::cli::exit;
 use crate::tool::{Invocation, Output, Tool};
 use arguments::{Action, Arguments};
+pub(crate) use arguments::{ErrorFormat, shown_options};
+pub(crate) use complain::diagnostic_text;
 use resources::{Environment, FileResources};
 use unit::Unit;
 
