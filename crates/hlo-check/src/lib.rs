@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 pub mod cli;
+pub mod debug;
 pub mod diff;
 pub mod explain;
 pub mod filecheck;

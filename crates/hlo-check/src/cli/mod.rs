@@ -2,14 +2,17 @@
 
 mod batch;
 mod completions;
+mod debug;
 mod diff;
 mod explain;
 mod filecheck;
 mod fmt;
+mod generate;
 mod graph;
 mod load;
 mod opt;
 mod options;
+mod probe;
 mod stats;
 mod structure;
 mod test;
@@ -17,10 +20,13 @@ mod tool;
 mod update;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+use crate::debug::world::World;
 
 pub use tool::CheckTool;
 
@@ -69,6 +75,8 @@ enum Entry {
     Process(fn(&str, Vec<String>) -> ExitCode),
     /// On any streams.
     Portable(Portable),
+    /// On the streams of this process, which may be a terminal; or on any others.
+    Interactive { process: fn(&str, Vec<String>) -> ExitCode, portable: Portable },
 }
 
 /// Gives the exit status, or the error of a stream.
@@ -80,6 +88,10 @@ struct Streams<'s> {
     stdin: &'s [u8],
     /// Where relative paths begin.
     current_dir: &'s Path,
+    /// Where files go that nobody asked for by name; empty for the current directory.
+    scratch_dir: &'s Path,
+    /// The settings passes see; `None` for those of this process.
+    environment: Option<&'s BTreeMap<String, String>>,
     out: &'s mut dyn Write,
     err: &'s mut dyn Write,
     /// Whether `out` is a terminal whose user hasn't asked for no colours.
@@ -89,6 +101,16 @@ struct Streams<'s> {
 }
 
 impl Streams<'_> {
+    /// What sessions and passes have around them here; nothing is coloured.
+    fn world(&self) -> World {
+        World {
+            current_dir: self.current_dir.to_owned(),
+            scratch_dir: Some(self.current_dir.join(self.scratch_dir)),
+            environment: self.environment.cloned(),
+            color: false,
+        }
+    }
+
     /// The contents of a file, or of standard input for `-`.
     ///
     /// # Errors
@@ -121,7 +143,7 @@ impl Streams<'_> {
 impl Entry {
     fn run(&self, command: &str, args: Vec<String>) -> ExitCode {
         let run = match self {
-            Entry::Process(run) => return run(command, args),
+            Entry::Process(run) | Entry::Interactive { process: run, .. } => return run(command, args),
             Entry::Portable(run) => run,
         };
         let mut stdin = Vec::new();
@@ -135,6 +157,8 @@ impl Entry {
         let mut streams = Streams {
             stdin: &stdin,
             current_dir: Path::new(""),
+            scratch_dir: Path::new(""),
+            environment: None,
             out: &mut out,
             err: &mut io::stderr(),
             color: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
@@ -162,7 +186,7 @@ fn asks_for_help(args: &[String]) -> bool {
 fn find_portable(name: &str) -> Option<Portable> {
     SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name).and_then(|subcommand| {
         match subcommand.run {
-            Entry::Portable(run) => Some(run),
+            Entry::Portable(run) | Entry::Interactive { portable: run, .. } => Some(run),
             Entry::Process(_) => None,
         }
     })
@@ -239,6 +263,41 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("shows a module, or two side by side, as a graph: dot or a page"),
         run: Entry::Portable(graph::run),
         arguments: Arguments::Own(&graph::SYNTAX),
+    },
+    Subcommand {
+        name: "debug",
+        program: None,
+        summary: Some("runs passes on pasted HLO, step by step, at a prompt or from a script"),
+        run: Entry::Interactive { process: debug::main, portable: debug::run },
+        arguments: Arguments::Own(&debug::SYNTAX),
+    },
+    Subcommand {
+        name: "try",
+        program: None,
+        summary: Some("says which of all passes would change a module, and how"),
+        run: Entry::Portable(probe::attempt),
+        arguments: Arguments::Own(&probe::TRY_SYNTAX),
+    },
+    Subcommand {
+        name: "why",
+        program: None,
+        summary: Some("says why a pass leaves a module, or an instruction of it, alone"),
+        run: Entry::Portable(probe::why),
+        arguments: Arguments::Own(&probe::WHY_SYNTAX),
+    },
+    Subcommand {
+        name: "step",
+        program: None,
+        summary: Some("shows what a pass changes, rewrite by rewrite"),
+        run: Entry::Portable(probe::step),
+        arguments: Arguments::Own(&probe::STEP_SYNTAX),
+    },
+    Subcommand {
+        name: "gen",
+        program: None,
+        summary: Some("prints a valid module made up by chance"),
+        run: Entry::Portable(generate::run),
+        arguments: Arguments::Own(&generate::SYNTAX),
     },
     Subcommand {
         name: "completions",

@@ -43,6 +43,8 @@ pub(super) fn run(args: Vec<OsString>) -> ExitCode {
         let mut streams = Streams {
             stdin: &[],
             current_dir: Path::new(""),
+            scratch_dir: Path::new(""),
+            environment: None,
             out: &mut out,
             err: &mut std::io::stderr(),
             color: false,

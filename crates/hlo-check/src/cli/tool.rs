@@ -37,6 +37,8 @@ impl Tool for CheckTool {
                     let mut streams = super::Streams {
                         stdin: &invocation.stdin,
                         current_dir: &invocation.current_dir,
+                        scratch_dir: &invocation.scratch_dir,
+                        environment: Some(&invocation.env),
                         out: &mut stdout,
                         err: &mut stderr,
                         color: false,
@@ -97,6 +99,8 @@ fn run_tests(invocation: &Invocation) -> Output {
         let mut streams = super::Streams {
             stdin: &[],
             current_dir: &invocation.current_dir,
+            scratch_dir: &invocation.scratch_dir,
+            environment: Some(&invocation.env),
             out: &mut stdout,
             err: &mut stderr,
             color: false,

@@ -117,6 +117,19 @@ impl Arguments {
         PassContext { resources, fuel, wants_remarks: self.remarks, ..PassContext::default() }
     }
 
+    /// Puts another list in the place of the passes.
+    ///
+    /// # Errors
+    /// What `expand` says.
+    pub(super) fn expand_passes(
+        &mut self,
+        expand: impl FnOnce(Vec<PassRequest>) -> Result<Vec<PassRequest>, String>,
+    ) -> Result<(), String> {
+        self.passes =
+            expand(std::mem::take(&mut self.passes)).map_err(|message| format!("--passes: {message}"))?;
+        Ok(())
+    }
+
     /// Whether a list of passes is given that has none.
     pub(super) fn asks_for_nothing(&self) -> bool {
         self.passes_given && self.passes.is_empty()
@@ -166,7 +179,7 @@ const OPTIONS: &[OptionRow] = &[
     row(
         "passes",
         Value("PASS,...", add_passes),
-        "runs these in this order; without any the module is printed",
+        "runs these in this order, @NAME for a pipeline; without any the module is printed",
     ),
     row("skip-pass", Value("PASS,...", add_skipped), "doesn't run these, whatever --passes says"),
     row("disable-all-passes", Switch(|arguments, on| arguments.disable_all = on), "runs none"),

@@ -46,7 +46,7 @@ impl Verifier<'_> {
     /// A start has one user, its done; a done takes a start.
     pub(super) fn check_async_pair(&self, id: InstructionId) -> Check {
         let opcode = self.opcode(id);
-        if super::uses::begins_pair(opcode) {
+        if opcode.begins_pair() {
             self.check_end(id, opcode)?;
         }
         if let Some(allowed) = row(BEGINNINGS, opcode) {
