@@ -7,7 +7,7 @@ Run it with a Python that has jaxlib. Times are CPU seconds of one thread, the b
 than XLA reads the same file. The passes' include the hashes that say whether anything changed, and none of the reading,
 verifying and printing around them. Ours come from the example `pass_throughput` of hlo-passes (cargo build --release
 --workspace --example pass_throughput). The peak is the resident memory of a whole hlo-opt that reads, verifies after each
-pass and prints, less that of one that does so with an empty module.
+pass and prints, the program itself included.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 import time
 
 from bench_vs_xla import WARM_HEAP
@@ -25,7 +24,19 @@ ROUNDS = 3
 REPEATS = 2
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 RELEASE = os.path.join(ROOT, "target", os.environ.get("PROFILE", "release"))
-EMPTY = "HloModule m\nENTRY e {\n  ROOT r = f32[] parameter(0)\n}\n"
+# Runs a command line per line of input and answers with its exit status and peak in KiB. A child counts the memory of the
+# process it was forked from, so that must be a small one.
+MEASURE = """
+import os, sys
+for line in sys.stdin:
+  words = line.rstrip("\\n").split("\\t")
+  child = os.fork()
+  if child == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    os.execv(words[0], words)
+  _, status, usage = os.wait4(child, 0)
+  print(os.waitstatus_to_exitcode(status), usage.ru_maxrss, flush=True)
+"""
 
 
 def xla_parse_time(hlo, text):
@@ -40,15 +51,20 @@ def xla_parse_time(hlo, text):
   return best
 
 
-def peak_bytes(passes, path):
-  program = os.path.join(RELEASE, "hlo-opt")
-  # The heap of this process must not become the child's idea of its own: no preset of malloc.
-  environment = {key: value for key, value in os.environ.items() if key not in WARM_HEAP}
-  child = subprocess.Popen([program, path, f"--passes={passes}", "-o", os.devnull], env=environment,
-                           stderr=subprocess.DEVNULL)
-  _, status, usage = os.wait4(child.pid, 0)
-  child.returncode = os.waitstatus_to_exitcode(status)
-  return usage.ru_maxrss * 1024 if child.returncode == 0 else math.nan
+class Peaks:
+
+  def __init__(self):
+    # The presets of malloc are not for the program that is measured.
+    environment = {key: value for key, value in os.environ.items() if key not in WARM_HEAP}
+    self.process = subprocess.Popen([sys.executable, "-S", "-E", "-c", MEASURE], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True, env=environment)
+
+  def of(self, passes, path):
+    words = [os.path.join(RELEASE, "hlo-opt"), path, f"--passes={passes}", "-o", os.devnull]
+    self.process.stdin.write("\t".join(words) + "\n")
+    self.process.stdin.flush()
+    status, kibibytes = map(int, self.process.stdout.readline().split())
+    return kibibytes * 1024 if status == 0 else math.nan
 
 
 def main():
@@ -58,14 +74,11 @@ def main():
   arguments.add_argument("--passes", default="tuple-simplifier,call-inliner,dce")
   arguments.add_argument("files", nargs="+")
   arguments = arguments.parse_args()
+  peaks = Peaks()
   from jaxlib import _hlo as hlo  # pylint: disable=import-outside-toplevel
 
   ours = subprocess.Popen([os.path.join(RELEASE, "examples", "pass_throughput")], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True)
-  with tempfile.NamedTemporaryFile("w", suffix=".hlo") as empty:
-    empty.write(EMPTY)
-    empty.flush()
-    least = peak_bytes(arguments.passes, empty.name)
   print(f"`{arguments.passes}`\n")
   print("| file | MB | XLA parses, ms | passes, ms | passes / XLA | verifier, ms | verifier / XLA | peak / input |")
   print("|---|---|---|---|---|---|---|---|")
@@ -83,7 +96,7 @@ def main():
       if "error" in answer:
         sys.exit(f"{path}: {answer['error']}")
       passes, verifier = min(passes, answer["passes"]), min(verifier, answer["verify"])
-    peak = (peak_bytes(arguments.passes, path) - least) / size
+    peak = peaks.of(arguments.passes, path) / size
     row = [passes / theirs, verifier / theirs, peak]
     worst = [max(pair) for pair in zip(worst, row)]
     print(f"| {os.path.basename(path)[:44]} | {size / 1e6:.2f} | {theirs * 1e3:.0f} | {passes * 1e3:.1f} | {row[0]:.3f} |"
