@@ -185,7 +185,7 @@ fn looks_at(info: &'static PassInfo, module: &Module, run: &Run) -> String {
     let opcodes = info.opcodes();
     if !opcodes.is_empty() {
         let names: Vec<&str> = opcodes.iter().map(|opcode| opcode.name()).collect();
-        out.push_str(&format!("opcodes it deals with: {}\n", names.join(", ")));
+        out.push_str(&format!("opcodes its code names: {}\n", names.join(", ")));
     }
     let index = NameIndex::new(module);
     let mut said: Vec<Opcode> = run
