@@ -117,8 +117,24 @@ fn explain_pass(info: &PassInfo, out: &mut dyn Write) -> io::Result<()> {
     }
     let documentation = info.documentation().unwrap_or_default();
     // The first paragraph repeats the line above.
-    let Some((_, rest)) = documentation.split_once("\n\n") else { return Ok(()) };
-    writeln!(out)?;
+    if let Some((_, rest)) = documentation.split_once("\n\n") {
+        writeln!(out)?;
+        write_documentation(rest, out)?;
+    }
+    let Some(example) = info.example() else { return Ok(()) };
+    let options = if example.options.is_empty() { String::new() } else { format!("{{{}}}", example.options) };
+    writeln!(out, "\nExample, --passes='{}{options}':", info.key)?;
+    for (heading, text) in [("Before", example.before), ("After", example.after)] {
+        writeln!(out, "\n{heading}:\n")?;
+        for line in text.trim_end().lines() {
+            writeln!(out, "{}", format!("    {line}").trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes markdown for a terminal: code is indented.
+fn write_documentation(rest: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_example = false;
     for line in rest.lines() {
         if line.starts_with("```") {
@@ -163,6 +179,7 @@ mod tests {
         for info in registry::all() {
             let text = explain(info.key).1;
             assert!(text.contains(info.doc));
+            assert_eq!(text.contains("\nAfter:\n"), info.example().is_some(), "{text}");
             assert_eq!(text.matches("; default: ").count(), info.options.len(), "{text}");
         }
         for pipeline in registry::PIPELINES {

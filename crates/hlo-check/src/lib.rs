@@ -7,6 +7,7 @@ pub mod debug;
 pub mod diff;
 pub mod explain;
 pub mod filecheck;
+pub mod graph;
 pub mod input;
 pub mod lit;
 pub mod opt;

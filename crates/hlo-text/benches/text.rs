@@ -57,9 +57,7 @@ fn parse(bencher: Bencher<'_, '_>, input: &Input) {
 fn print(bencher: Bencher<'_, '_>, input: &Input) {
     let module = parse_module(&input.text, &ParseOptions::default()).expect("a valid module").module;
     let options = PrintOptions::default();
-    bencher
-        .counter(BytesCount::new(module.to_text(&options).len()))
-        .bench_local(|| module.to_text(&options));
+    bencher.counter(BytesCount::new(module.to_text(&options).len())).bench_local(|| module.to_text(&options));
 }
 
 #[divan::bench(args = inputs())]

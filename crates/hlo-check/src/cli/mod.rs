@@ -6,7 +6,9 @@ mod debug;
 mod diff;
 mod explain;
 mod filecheck;
+mod fmt;
 mod generate;
+mod graph;
 mod load;
 mod opt;
 mod options;
@@ -282,6 +284,20 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("prints a valid module made up by chance"),
         run: Entry::Portable(generate::run),
         arguments: Arguments::Own(&generate::SYNTAX),
+    },
+    Subcommand {
+        name: "fmt",
+        program: None,
+        summary: Some("lays HLO files out, with their comments"),
+        run: Entry::Portable(fmt::run),
+        arguments: Arguments::Own(&fmt::SYNTAX),
+    },
+    Subcommand {
+        name: "graph",
+        program: None,
+        summary: Some("shows a module, or two side by side, as a graph: dot or a page"),
+        run: Entry::Portable(graph::run),
+        arguments: Arguments::Own(&graph::SYNTAX),
     },
     Subcommand {
         name: "completions",

@@ -196,8 +196,12 @@ pub(crate) fn run_pipeline(
 fn reproduced(mut failure: Failure, module: &Module, request: &Request, world: &World) -> Failure {
     if let (Some((kind, pass)), Some(folder)) = (failure.reproduce, world.reproducers()) {
         let text = lossless(module);
-        let reproducer = Reproducer { kind, pass, passes: &request.passes, text: text.as_bytes() };
-        failure.notes.push(reproducer.write(folder));
+        let passes = &request.passes;
+        let reproducer = Reproducer { kind, pass, passes, options: &[], text: text.as_bytes() };
+        failure.notes.push(match reproducer.write(folder) {
+            Ok(command) => format!("  reproducer: {command}"),
+            Err(message) => format!("  {message}"),
+        });
     }
     failure
 }

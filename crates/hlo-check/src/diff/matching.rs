@@ -115,7 +115,7 @@ impl<'a, 'm, 'c> Matcher<'a, 'm, 'c> {
         self.hashers[which as usize].instruction(id)
     }
 
-    fn same_structure(&self, before: InstructionId, after: InstructionId) -> bool {
+    fn same_structure(&mut self, before: InstructionId, after: InstructionId) -> bool {
         self.hash(Which::Before, before) == self.hash(Which::After, after)
     }
 
@@ -234,11 +234,14 @@ impl<'a, 'm, 'c> Matcher<'a, 'm, 'c> {
     fn match_instructions(&mut self, before: ComputationId, after: ComputationId) {
         let orders = self.orders;
         let (old, new) = (orders[0].of(before), orders[1].of(after));
-        self.match_by_name(old, after, |matcher, a, b| matcher.same_structure(a, b));
         if self.trusts_names {
+            self.match_by_name(old, after, |matcher, a, b| matcher.same_structure(a, b));
             self.match_by_name(old, after, Self::same_opcode);
         }
-        self.match_by_structure(old, new);
+        // Of things that are the same several times over, users tell which is which; after that their order.
+        self.match_by_structure(old, new, true);
+        self.match_operands(old.to_vec(), Self::same_structure);
+        self.match_by_structure(old, new, false);
         let parameters = |module: &'m Module, id| module.computation(id).parameters.iter().copied();
         let pairs = parameters(self.modules[0], before).zip(parameters(self.modules[1], after));
         for (a, b) in pairs {
@@ -249,9 +252,9 @@ impl<'a, 'm, 'c> Matcher<'a, 'm, 'c> {
             self.match_pair(roots.0, roots.1);
         }
         // Every match may say what its operands are, and those what their users are.
-        self.match_operands(old.to_vec());
+        self.match_operands(old.to_vec(), Self::same_opcode);
         let found = self.match_users(old, new);
-        self.match_operands(found);
+        self.match_operands(found, Self::same_opcode);
         if !self.trusts_names {
             self.match_by_name(old, after, |matcher, a, b| {
                 matcher.same_opcode(a, b)
@@ -294,13 +297,20 @@ impl<'a, 'm, 'c> Matcher<'a, 'm, 'c> {
         }
     }
 
-    /// Matches what computes the same from the same, in order.
-    fn match_by_structure(&mut self, old: &[InstructionId], new: &[InstructionId]) {
+    /// Matches what computes the same from the same, in order; or only what there is once of on both sides.
+    fn match_by_structure(&mut self, old: &[InstructionId], new: &[InstructionId], only_unique: bool) {
         let mut after: HashMap<ModuleHash, VecDeque<InstructionId>> = HashMap::new();
         for &id in new {
             if self.matching.before(id).is_none() {
                 after.entry(self.hash(Which::After, id)).or_default().push_back(id);
             }
+        }
+        if only_unique {
+            let mut counts: HashMap<ModuleHash, usize> = HashMap::new();
+            for &id in old.iter().filter(|&&id| self.matching.after(id).is_none()) {
+                *counts.entry(self.hash(Which::Before, id)).or_default() += 1;
+            }
+            after.retain(|hash, candidates| candidates.len() == 1 && counts.get(hash) == Some(&1));
         }
         for &id in old {
             if self.matching.after(id).is_none()
@@ -312,8 +322,12 @@ impl<'a, 'm, 'c> Matcher<'a, 'm, 'c> {
         }
     }
 
-    /// Matches operands of the instructions that have counterparts, from users to what they use.
-    fn match_operands(&mut self, mut pending: Vec<InstructionId>) {
+    /// Matches operands of the instructions that have counterparts, from users to what they use, if they fit.
+    fn match_operands(
+        &mut self,
+        mut pending: Vec<InstructionId>,
+        fits: impl Fn(&mut Self, InstructionId, InstructionId) -> bool,
+    ) {
         while let Some(id) = pending.pop() {
             let Some(other) = self.matching.after(id) else { continue };
             let (old, new) = (self.modules[0].operands(id), self.modules[1].operands(other));
@@ -321,7 +335,7 @@ impl<'a, 'm, 'c> Matcher<'a, 'm, 'c> {
                 continue;
             }
             for (&a, &b) in old.iter().zip(new) {
-                if self.same_opcode(a, b) && self.match_pair(a, b) {
+                if fits(self, a, b) && self.match_pair(a, b) {
                     pending.push(a);
                 }
             }

@@ -102,6 +102,28 @@ fn numbers_in_names_don_t_mislead() {
 }
 
 #[test]
+fn users_tell_copies_apart() {
+    // The copies have changed places, and names say nothing.
+    let lines = |names: [&str; 7]| {
+        let [a, b, c, d, e, f, r] = names;
+        entry(&[
+            P,
+            &format!("{a} = f32[2] abs(p)"),
+            &format!("{b} = f32[2] sine({a}), metadata={{op_name=\"one\"}}"),
+            &format!("{c} = f32[2] cosine({b})"),
+            &format!("{d} = f32[2] abs(p)"),
+            &format!("{e} = f32[2] sine({d}), metadata={{op_name=\"two\"}}"),
+            &format!("{f} = f32[2] tan({e})"),
+            &format!("ROOT {r} = (f32[2], f32[2]) tuple({c}, {f})"),
+        ])
+    };
+    let before = lines(["abs.1", "sine.1", "cosine.1", "abs.2", "sine.2", "tan.1", "tuple"]);
+    let after = lines(["abs.2", "sine.2", "cosine.7", "abs.5", "sine.1", "tan.7", "tuple.9"]);
+    let (counts, text) = diff_with(&before, &after, &DiffOptions { names: false, ..DiffOptions::default() });
+    assert_eq!(counts, NONE, "{text}");
+}
+
+#[test]
 fn names_lead_where_passes_keep_them() {
     // A new instruction computes what an old one did, which computes something else now.
     let before = entry(&[P, "a = f32[2] abs(p)", "b = f32[2] sine(a)", "ROOT c = f32[2] add(a, b)"]);

@@ -154,12 +154,19 @@ pub(super) fn broken(
     Ok(())
 }
 
-/// Writes where the file is that shows a fault again.
-pub(super) fn reproducer(line: &str, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+/// Writes the command that makes a fault happen again, or why there is none.
+pub(super) fn reproducer(
+    command: &Result<String, String>,
+    format: ErrorFormat,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     if format.is_json() {
-        return writeln!(err, "{}", json!({"severity": "note", "message": line.trim()}));
+        return writeln!(err, "{}", json!({ "severity": "note", "reproducer": command.as_ref().ok() }));
     }
-    writeln!(err, "{line}")
+    match command {
+        Ok(command) => writeln!(err, "note: reproducer: {command}"),
+        Err(message) => writeln!(err, "note: {message}"),
+    }
 }
 
 /// Writes a remark.

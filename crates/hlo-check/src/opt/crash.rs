@@ -30,23 +30,32 @@ pub(crate) struct Reproducer<'r> {
     pub(crate) pass: &'r str,
     /// The passes to run, as `--passes` takes them.
     pub(crate) passes: &'r str,
+    /// Other options of the run.
+    pub(crate) options: &'r [&'static str],
     /// The module.
     pub(crate) text: &'r [u8],
 }
 
 impl Reproducer<'_> {
-    /// Writes a test that makes it happen again; the line that says where it is, or why it isn't.
-    pub(crate) fn write(&self, folder: &Path) -> String {
-        let passes = quote(self.passes);
+    /// Writes a test that makes it happen again. Gives the command for a shell.
+    ///
+    /// # Errors
+    /// The file can't be written; what is to be said.
+    pub(crate) fn write(&self, folder: &Path) -> Result<String, String> {
+        let mut options = format!("--passes={}", quote(self.passes));
+        for option in self.options {
+            options.push(' ');
+            options.push_str(option);
+        }
         let mut hasher = DefaultHasher::new();
         hasher.write(self.text);
         let name = format!("{}-{}-{:08x}.hlo", self.kind, self.pass, hasher.finish() as u32);
-        let mut file = format!("// RUN: hlo-opt %s --passes={passes}\n").into_bytes();
+        let mut file = format!("// RUN: hlo-opt %s {options}\n").into_bytes();
         file.extend_from_slice(self.text);
         let path = folder.join(&name);
         match std::fs::write(&path, file) {
-            Ok(()) => format!("  reproducer: hlo-opt {} --passes={passes}", path.display()),
-            Err(error) => format!("  the reproducer {} can't be written: {error}", path.display()),
+            Ok(()) => Ok(format!("hlo-opt {} {options}", path.display())),
+            Err(error) => Err(format!("the reproducer {} can't be written: {error}", path.display())),
         }
     }
 }
@@ -79,14 +88,11 @@ impl Crash<'_> {
             }
             None => writeln!(err, "  before it came to an instruction")?,
         }
-        let index = self.context.index;
-        let (text, passes) =
-            match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
-                Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-                _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
-            };
-        let reproducer = Reproducer { kind: "crash", pass, passes: &passes, text: &text };
-        writeln!(err, "{}", reproducer.write(resources.scratch_dir))
+        let unit = Reproduced { arguments, pipeline: self.pipeline, resources, bytes };
+        match unit.write("crash", pass, self.context.index) {
+            Ok(command) => writeln!(err, "  reproducer: {command}"),
+            Err(message) => writeln!(err, "  {message}"),
+        }
     }
 
     /// The instruction the pass was at.
@@ -108,17 +114,51 @@ pub(crate) fn place_of(module: &Module, context: &PassContext<'_>) -> Option<Pla
     .flatten()
 }
 
-/// The module after the passes before the one at `index`, as text; `None` if it can't be had.
-fn module_before(
-    arguments: &Arguments,
-    pipeline: &Pipeline,
-    resources: &FileResources<'_>,
-    bytes: &[u8],
-    index: usize,
-) -> Option<String> {
-    let mut module = parse_bytes(bytes, &arguments.parse).ok()?.module;
-    pipeline.run_first(index, &mut module, &mut arguments.context(resources), &mut NoObserver).ok()?;
-    Some(lossless(&module))
+/// A run that went wrong.
+pub(super) struct Reproduced<'r> {
+    pub(super) arguments: &'r Arguments,
+    pub(super) pipeline: &'r Pipeline,
+    pub(super) resources: &'r FileResources<'r>,
+    /// The input.
+    pub(super) bytes: &'r [u8],
+}
+
+impl Reproduced<'_> {
+    /// Writes a test that makes it happen again, with the module as the pass got it if that can be had, otherwise with
+    /// the input. `runs` passes had run before. Gives the command for a shell.
+    ///
+    /// # Errors
+    /// The file can't be written; what is to be said.
+    pub(super) fn write(&self, kind: &'static str, pass: &str, runs: usize) -> Result<String, String> {
+        let length = self.pipeline.keys().count().max(1);
+        let index = runs % length;
+        let (text, passes) = match panics::guard(|| self.module_before(runs / length, index)) {
+            Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
+            _ => (self.bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
+        };
+        let rules = &self.arguments.verify;
+        let options: Vec<&str> = [
+            ("--no-verify", self.arguments.no_verify),
+            ("--layout-sensitive", rules.layout_sensitive),
+            ("--allow-mixed-precision", rules.allow_mixed_precision),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_on)| is_on.then_some(name))
+        .collect();
+        Reproducer { kind, pass, passes: &passes, options: &options, text: &text }
+            .write(self.resources.scratch_dir)
+    }
+
+    /// The module after `rounds` of all passes and the first `index` passes, as text; `None` if it can't be had.
+    fn module_before(&self, rounds: usize, index: usize) -> Option<String> {
+        let mut module = parse_bytes(self.bytes, &self.arguments.parse).ok()?.module;
+        let mut context = self.arguments.context(self.resources);
+        for _ in 0..rounds {
+            self.pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
+        }
+        self.pipeline.run_first(index, &mut module, &mut context, &mut NoObserver).ok()?;
+        Some(lossless(&module))
+    }
 }
 
 /// All of a module, to be read back.

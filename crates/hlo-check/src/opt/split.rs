@@ -63,7 +63,7 @@ fn is_near_miss(line: &[u8]) -> bool {
 }
 
 /// Whether there is anything but blanks and comments.
-fn has_text(bytes: &[u8]) -> bool {
+pub(crate) fn has_text(bytes: &[u8]) -> bool {
     let mut rest = bytes.trim_ascii_start();
     loop {
         let end = if rest.starts_with(b"//") {

@@ -13,7 +13,7 @@ use hlo_text::diagnostic::{Severity, Source};
 use hlo_text::{Module, Parsed, Violation, parse_bytes, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
-use super::crash::{self, Crash, Reproducer};
+use super::crash::{Crash, Reproduced};
 use super::resources::FileResources;
 use super::watch::Watcher;
 use super::{Streams, complain};
@@ -121,10 +121,10 @@ impl Unit<'_> {
                 complain::pipeline(&error, format, streams.err)?;
                 if let Some(broken) = broken {
                     let before = self.before_pass(&broken, arguments, pipeline, resources);
-                    let instruction = before.as_ref().and_then(|module| broken.instruction_in(module));
-                    complain::broken(&broken, instruction.as_deref(), format, streams.err)?;
-                    let line = self.reproduce(&broken, before.as_ref(), pipeline, resources);
-                    complain::reproducer(&line, format, streams.err)?;
+                    complain::broken(&broken, before.as_deref(), format, streams.err)?;
+                    let unit = Reproduced { arguments, pipeline, resources, bytes: self.bytes };
+                    let reproducer = unit.write("invalid", broken.pass, broken.runs);
+                    complain::reproducer(&reproducer, format, streams.err)?;
                 }
                 return Ok(exit::PASS);
             }
@@ -172,15 +172,16 @@ impl Unit<'_> {
         Ok(true)
     }
 
-    /// The module as it was before a pass that broke it. Nothing is kept of the modules between passes: the passes
-    /// before it run once more.
+    /// The instruction that a pass broke, as it was before that pass. Nothing is kept of the modules between passes:
+    /// the passes before it run once more.
     fn before_pass(
         self,
         broken: &BrokenModule,
         arguments: &Arguments,
         pipeline: &Pipeline,
         resources: &dyn Resources,
-    ) -> Option<Module> {
+    ) -> Option<String> {
+        broken.instruction.as_ref()?;
         let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
         let mut context = arguments.context(resources);
         // The pipeline may have run more than once.
@@ -189,26 +190,7 @@ impl Unit<'_> {
             pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
         }
         pipeline.run_first(broken.runs % length, &mut module, &mut context, &mut NoObserver).ok()?;
-        Some(module)
-    }
-
-    /// Writes a test that shows a broken module again; says where.
-    fn reproduce(
-        self,
-        broken: &BrokenModule,
-        before: Option<&Module>,
-        pipeline: &Pipeline,
-        resources: &FileResources<'_>,
-    ) -> String {
-        let (text, passes) = match before {
-            Some(module) => {
-                let index = broken.runs % pipeline.keys().count().max(1);
-                (crash::lossless(module).into_bytes(), pipeline.list(index..index + 1))
-            }
-            None => (self.bytes.to_vec(), pipeline.list(0..usize::MAX)),
-        };
-        let reproducer = Reproducer { kind: "invalid", pass: broken.pass, passes: &passes, text: &text };
-        reproducer.write(resources.scratch_dir)
+        broken.instruction_in(&module)
     }
 }
 

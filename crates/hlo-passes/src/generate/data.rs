@@ -114,6 +114,12 @@ pub(super) fn broadcasts(g: &mut Generator<'_, '_>) {
     }
 }
 
+/// Steps from an entry of a table to an offset; `SCALE` is the last.
+const RESHAPE: usize = 0;
+const CONVERT: usize = 1;
+const CLAMP: usize = 2;
+const SCALE: usize = 3;
+
 /// An entry of a constant table, and what front ends do with it to find a device's place.
 pub(super) fn table_entry(g: &mut Generator<'_, '_>) {
     let element = g.choices.pick(&[ElementType::S32, ElementType::U32, ElementType::S64]);
@@ -133,16 +139,25 @@ pub(super) fn table_entry(g: &mut Generator<'_, '_>) {
     } else {
         g.add(one, "dynamic-slice", &[&table, &index], "dynamic_slice_sizes={1}")
     };
-    for _ in 0..=g.choices.below(4) {
+    // Half of the time what front ends write, otherwise anything.
+    let usual: &[usize] = match (g.choices.below(4), element) {
+        (0, ElementType::U32) => &[CONVERT, RESHAPE, SCALE],
+        (0, _) => &[RESHAPE, SCALE],
+        (1, _) => &[RESHAPE, CLAMP, SCALE],
+        _ => &[],
+    };
+    let others = if usual.is_empty() { 1 + g.choices.below(4) } else { 0 };
+    for step in 0..usual.len() + others {
         let ty = entry.ty.clone();
         let element = ty.element().unwrap_or(element);
-        entry = match g.choices.below(5) {
-            0 => {
+        let kind = usual.get(step).copied().unwrap_or_else(|| g.choices.below(SCALE + 1));
+        entry = match kind {
+            RESHAPE => {
                 let to = if ty.rank() == 0 { vec![1] } else { Vec::new() };
                 g.add(Type::Array(element, to), "reshape", &[&entry], "")
             }
-            1 => g.add(ty.of(ElementType::S32), "convert", &[&entry], ""),
-            2 => {
+            CONVERT => g.add(ty.of(ElementType::S32), "convert", &[&entry], ""),
+            CLAMP => {
                 let low = g.constant(element, "0");
                 let high = g.constant(element, &(step * (length - 1)).to_string());
                 g.add(ty, "clamp", &[&low, &entry, &high], "")
