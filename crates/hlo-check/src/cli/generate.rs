@@ -27,10 +27,9 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
     if let Some(operand) = given.operands.first() {
         return SYNTAX.misused(command, &format!("`{operand}` is no option"), streams);
     }
-    let seed = match given.value("--seed").map(str::parse) {
-        None => 0,
-        Some(Ok(seed)) => seed,
-        Some(Err(_)) => return SYNTAX.misused(command, "--seed takes a number below 2^64", streams),
+    let text = given.value("--seed").unwrap_or("0");
+    let Ok(seed) = text.parse() else {
+        return SYNTAX.misused(command, &format!("--seed takes a number below 2^64, not `{text}`"), streams);
     };
     let size = match given.number("--size", DEFAULT_SIZE) {
         Ok(size) if size <= MAX_SIZE => size,

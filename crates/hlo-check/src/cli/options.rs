@@ -161,7 +161,7 @@ impl Syntax {
 
     fn usage(&self, command: &str) -> String {
         let options = if self.options.is_empty() { "" } else { "[OPTIONS] " };
-        format!("usage: {command} {options}{}", self.operands)
+        format!("usage: {command} {options}{}", self.operands).trim_end().to_owned()
     }
 
     fn help(&self, command: &str) -> String {
