@@ -24,7 +24,8 @@ pub(super) const TRY_SYNTAX: Syntax = Syntax {
     operands: "FILE",
     words: Words::Files,
     options: &[NO_VERIFY],
-    about: "Runs every implemented pass on the module and lists those that change something, and those that fail.",
+    about: "Runs every implemented pass on the module and lists those that change something, and those that fail.\n\n\
+            Example: hlo-check try module.hlo",
     notes: NOTES,
 };
 
@@ -32,7 +33,8 @@ pub(super) const WHY_SYNTAX: Syntax = Syntax {
     operands: "FILE --pass=PASS [--inst=%INSTRUCTION]",
     words: Words::Files,
     options: &[PASS, value("--inst", "%INSTRUCTION", "only what concerns this instruction"), NO_VERIFY],
-    about: "Says why a pass leaves instructions alone, nearest misses first, or why it leaves this one alone.",
+    about: "Says why a pass leaves instructions alone, nearest misses first, or why it leaves this one alone.\n\n\
+            Example: hlo-check why module.hlo --pass=legalize-intrinsics --inst=%gelu.4",
     notes: NOTES,
 };
 
@@ -40,7 +42,8 @@ pub(super) const STEP_SYNTAX: Syntax = Syntax {
     operands: "FILE --pass=PASS [--limit=N]",
     words: Words::Files,
     options: &[PASS, value("--limit", "N", "how many rewrites are shown; 20 if it isn't given"), NO_VERIFY],
-    about: "Shows what each rewrite of a pass changes, one after the other.",
+    about: "Shows what each rewrite of a pass changes, one after the other.\n\n\
+            Example: hlo-check step module.hlo --pass=dce",
     notes: NOTES,
 };
 

@@ -101,7 +101,8 @@ impl Gatherer {
         let was_open = self.depth > 0;
         self.depth = depth_after(&bare, self.depth);
         let closes = was_open && self.depth == 0 && words.starts_with('}');
-        if closes && self.has_entry { Step::Last } else { Step::More }
+        let may_go_on = self.has_header && !self.has_entry;
+        if closes && !may_go_on { Step::Last } else { Step::More }
     }
 
     /// Whether the whole of `text` is one paste or a command: nothing more has to follow.
@@ -135,4 +136,45 @@ fn depth_after(line: &str, mut depth: usize) -> usize {
         }
     }
     depth
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pastes_end_where_nothing_more_belongs_to_them() {
+        for (whole, part) in [
+            ("HloModule m\n\na {\n}\n\nENTRY e {\n}", "HloModule m\n\na {\n}\n"),
+            (
+                "a (x: f32[]) -> f32[] {\n  x = f32[] parameter(0)\n}",
+                "a (x: f32[]) -> f32[] {\n  x = f32[] parameter(0)",
+            ),
+            ("x = f32[] add(a, b)\n\n", "x = f32[] add(a, b)\ny = f32[] add(a, x)"),
+            ("```hlo\nx = f32[] add(a, b)\n\n```", "```hlo\nx = f32[] add(a, b)"),
+            ("> ENTRY e {\n> }", "> ENTRY e {\n>   x = f32[] parameter(0)"),
+            ("ENTRY e {\n\n\n", "ENTRY e {\n  c = f32[2] constant({1,\n 2})"),
+            ("try", "HloModule m"),
+        ] {
+            assert!(Gatherer::is_whole(whole), "{whole}");
+            assert!(!Gatherer::is_whole(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn commands_are_no_pastes() {
+        for line in ["", "pass dce", "show %x", "find add(", "a = b", "hello (there)", "// RUN: x", "try"] {
+            assert!(!begins_paste(line), "{line}");
+        }
+        for line in [
+            "%a = f32[] add(b, c)",
+            "ROOT a = add(b, c)",
+            "}",
+            "f {",
+            "%f (a: f32[]) -> f32[] {",
+            "+ENTRY e {",
+        ] {
+            assert!(begins_paste(line), "{line}");
+        }
+    }
 }

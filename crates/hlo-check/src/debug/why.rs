@@ -9,7 +9,7 @@ use hlo_text::Module;
 use hlo_text::ir::{InstructionId, Opcode};
 
 use super::engine::Run;
-use super::remarks::{excerpt, instruction_called, line, lines};
+use super::remarks::{excerpt, line, lines};
 use super::source::Source;
 use super::style::counted;
 
@@ -185,14 +185,14 @@ fn looks_at(info: &'static PassInfo, module: &Module, run: &Run) -> String {
     let opcodes = info.opcodes();
     if !opcodes.is_empty() {
         let names: Vec<&str> = opcodes.iter().map(|opcode| opcode.name()).collect();
-        out.push_str(&format!("opcodes it deals with: {}\n", names.join(", ")));
+        out.push_str(&format!("opcodes its code names: {}\n", names.join(", ")));
     }
+    let index = NameIndex::new(module);
     let mut said: Vec<Opcode> = run
         .remarks
         .iter()
-        .filter_map(|remark| instruction_called(module, &remark.place.instruction))
+        .filter_map(|remark| index.get(&remark.place.instruction))
         .map(|id| module.instruction(id).opcode)
-        .take(MAX_NEIGHBOURS)
         .collect();
     said.sort_unstable();
     said.dedup();

@@ -478,12 +478,12 @@ impl Rebuild {
                 let offset = diagnostic.place().span.start as usize;
                 let at = places.partition_point(|&(.., end)| end <= offset);
                 match places.get(at) {
-                    Some(&(part, index, _)) if offset >= tables_end && seen.insert((part, index)) => {
+                    Some(&(part, index, _)) if offset > tables_end && seen.insert((part, index)) => {
                         repaired |= self.give_up(part, index, diagnostic)
                             || self.drop_cut(part, index)
                             || self.drop_heading(part, diagnostic);
                     }
-                    _ => repaired |= self.drop_tables(diagnostic, offset < tables_end),
+                    _ => repaired |= self.drop_tables(diagnostic, offset <= tables_end),
                 }
             }
             if !repaired {
