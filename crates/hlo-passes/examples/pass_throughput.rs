@@ -8,6 +8,7 @@ use cpu_time::ThreadTime;
 use hlo_passes::PassContext;
 use hlo_passes::options::parse_pass_list;
 use hlo_passes::pipeline::{NoObserver, Pipeline, Selection};
+use hlo_passes::registry::expand;
 use hlo_text::{ParseOptions, VerifyOptions, parse_module, verify};
 
 fn main() -> io::Result<()> {
@@ -30,7 +31,7 @@ fn main() -> io::Result<()> {
 /// The best times for the passes and for the verifier.
 fn times(rounds: u32, passes: &str, path: &str) -> Result<(f64, f64), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let selection = Selection { passes: parse_pass_list(passes)?, ..Selection::default() };
+    let selection = Selection { passes: expand(parse_pass_list(passes)?, &[])?, ..Selection::default() };
     let (mut in_passes, mut in_verifier) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..rounds {
         let parsed =
