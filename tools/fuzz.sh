@@ -32,4 +32,4 @@ run() {
 }
 export -f run
 export seconds
-printf '%s\n' parse fixed_point verify filecheck | xargs -P2 -I{} bash -euo pipefail -c 'run {}'
+printf '%s\n' parse fixed_point verify filecheck proto | xargs -P2 -I{} bash -euo pipefail -c 'run {}'

@@ -8,7 +8,9 @@ pub mod filecheck;
 pub mod input;
 pub mod lit;
 pub mod opt;
+pub mod output;
 mod panics;
+mod roundtrip;
 pub mod tool;
 
 /// What tests run on: the tools of this process.

@@ -16,6 +16,7 @@ mod lexer;
 pub mod number;
 mod parser;
 mod printer;
+pub mod proto;
 pub mod shape_inference;
 pub mod verifier;
 

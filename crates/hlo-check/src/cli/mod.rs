@@ -1,6 +1,7 @@
 //! The command line: which program is meant by its name and first argument, one file per subcommand.
 
 mod batch;
+mod convert;
 mod explain;
 mod filecheck;
 mod opt;
@@ -136,6 +137,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         program: None,
         summary: Some("checks that modules keep the rules of XLA's compiler"),
         run: Entry::Portable(verify::run),
+    },
+    Subcommand {
+        name: "convert",
+        program: None,
+        summary: Some("converts modules between HLO text and protocol buffers"),
+        run: Entry::Portable(convert::run),
     },
     Subcommand {
         name: "explain",

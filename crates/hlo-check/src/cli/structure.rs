@@ -7,11 +7,12 @@ use std::io;
 use hlo_passes::analysis::CallGraph;
 use hlo_passes::hash::ModuleHash;
 use hlo_passes::structure::{StructuralHasher, structural_hash};
-use hlo_text::diagnostic::{Report, Source};
+use hlo_text::diagnostic::Report;
 use hlo_text::ir::{ComputationId, InstructionId};
-use hlo_text::{Module, ParseOptions, PrintOptions, parse_bytes};
+use hlo_text::{Module, ParseOptions, PrintOptions};
 
 use super::{Streams, exit};
+use crate::input;
 
 /// How many differing instructions are shown.
 const SHOWN_DIFFERENCES: usize = 10;
@@ -119,11 +120,11 @@ fn parse(path: &str, streams: &mut Streams<'_>) -> io::Result<Result<Module, u8>
             return Ok(Err(exit::USAGE));
         }
     };
-    match parse_bytes(&bytes, &ParseOptions::default()) {
-        Ok(parsed) => Ok(Ok(parsed.module)),
-        Err(rejected) => {
-            for diagnostic in &rejected.diagnostics {
-                let report = Report::new(diagnostic, Source::new(name, &rejected.text));
+    match input::read(&bytes, None, &ParseOptions::default()) {
+        Ok(input) => Ok(Ok(input.module)),
+        Err(refused) => {
+            for diagnostic in &refused.diagnostics {
+                let report = Report::new(diagnostic, refused.source(name));
                 streams.err.write_all(report.render(false).as_bytes())?;
             }
             Ok(Err(exit::PARSE))

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use hlo_passes::pass::Place;
 use hlo_passes::pipeline::NoObserver;
 use hlo_passes::{PassContext, Pipeline};
-use hlo_text::{Module, PrintOptions, parse_bytes};
+use hlo_text::{Module, PrintOptions};
 
 use super::arguments::Arguments;
 use super::resources::FileResources;
+use crate::input::{self, Input};
 use crate::panics;
 
 /// A list of passes as a word of a POSIX shell and of a RUN line.
@@ -53,7 +54,7 @@ impl Crash<'_> {
         let (text, passes) =
             match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
                 Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-                _ => (bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
+                _ => (input_text(arguments, bytes), self.pipeline.list(0..usize::MAX)),
             };
         let passes = quote(&passes);
         let mut hasher = DefaultHasher::new();
@@ -85,6 +86,17 @@ impl Crash<'_> {
     }
 }
 
+/// The input as text, whatever form it has.
+fn input_text(arguments: &Arguments, bytes: &[u8]) -> Vec<u8> {
+    match input::read(bytes, arguments.format, &arguments.parse) {
+        Ok(Input { module, proto: Some(_), .. }) => {
+            let options = PrintOptions { print_large_constants: true, ..PrintOptions::default() };
+            module.to_text(&options).into_bytes()
+        }
+        _ => bytes.to_vec(),
+    }
+}
+
 /// The module after the passes before the one at `index`, as text; `None` if it can't be had.
 fn module_before(
     arguments: &Arguments,
@@ -93,7 +105,7 @@ fn module_before(
     bytes: &[u8],
     index: usize,
 ) -> Option<String> {
-    let mut module = parse_bytes(bytes, &arguments.parse).ok()?.module;
+    let mut module = input::read(bytes, arguments.format, &arguments.parse).ok()?.module;
     pipeline.run_first(index, &mut module, &mut arguments.context(resources), &mut NoObserver).ok()?;
     Some(module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() }))
 }
