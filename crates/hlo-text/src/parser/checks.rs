@@ -4,7 +4,7 @@
 //! the process there is a diagnostic.
 
 use crate::diagnostic::{Code, Diagnostic, Span};
-use crate::ir::{AttrKey, AttrValue, ElementClass, ElementType, Opcode, Shape, ShapeId, Value, words};
+use crate::ir::{AttrKey, AttrValue, ElementType, Opcode, Shape, ShapeId, Value, words};
 use crate::shape_inference::{
     InferRequest, MAX_TUPLE_NODES, ShapeErrorKind, infer_shape, infer_shape_extended,
 };
@@ -229,13 +229,7 @@ impl Builder<'_> {
             }
             None => return Ok(()),
         };
-        let default = match class {
-            ElementClass::Float | ElementClass::Complex => words::ComparisonType::Float,
-            ElementClass::Signed => words::ComparisonType::Signed,
-            ElementClass::Unsigned | ElementClass::Pred | ElementClass::NotArray => {
-                words::ComparisonType::Unsigned
-            }
-        };
+        let default = words::ComparisonType::default_of(class);
         if self.given(frame, AttrKey::ComparisonType) == Some(AttrValue::Word(default.word())) {
             self.remove(frame, AttrKey::ComparisonType);
         }

@@ -53,11 +53,6 @@ pub(crate) fn post_order(
     order.push_post_order(module, computation).map(|index| order.at(index)).collect()
 }
 
-/// The computations of a module in the order XLA prints them, with those that prints hide.
-pub(crate) fn computation_order(module: &Module) -> Vec<crate::ir::ComputationId> {
-    order::Calls::of(module, plan::Tables::get(), false).printing_order(module)
-}
-
 /// Appends a decimal number.
 #[inline(always)]
 pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {

@@ -85,13 +85,15 @@ pub fn detect(bytes: &[u8]) -> Option<Encoding> {
     if text_format::starts_message(start) {
         return Some(Encoding::Text);
     }
-    // The first fields of all three messages are length-delimited; what is text has no control characters.
-    let first = *start.first()?;
     let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c);
-    let key = matches!(first, 0x0a | 0x12 | 0x1a | 0x22);
     let text = start.trim_ascii_start();
-    let is_text = text.starts_with(b"HloModule") || text.starts_with(b"ENTRY");
-    (key && !is_text && start.iter().any(is_control)).then_some(Encoding::Binary)
+    let is_text =
+        text.starts_with(b"HloModule") || text.starts_with(b"ENTRY") || !start.iter().any(is_control);
+    // The usual first fields say enough, so that a file that is cut off is known, too; otherwise it must be a message
+    // up to its end.
+    let is_usual = matches!(start.first()?, 0x0a | 0x12 | 0x1a | 0x22);
+    let is_message = || Fields::new(bytes).all(|field| field.is_ok());
+    (!is_text && (is_usual || is_message())).then_some(Encoding::Binary)
 }
 
 /// The value of the first field with the number 1 if it is a message, that is, no text.

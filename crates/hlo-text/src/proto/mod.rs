@@ -50,8 +50,9 @@ use wire::Writer;
 pub use container::{Container, Encoding, decompress, detect};
 pub use losses::{lost_container, lost_in_proto, lost_in_text};
 
-/// How deeply messages of one kind may be nested.
-const MAX_NESTING: usize = crate::parser::MAX_NESTING_DEPTH;
+/// How deeply shapes, literals, shardings and original values may be nested in a protocol buffer. Protobuf's own readers
+/// refuse messages that are nested more than 100 deep.
+pub const MAX_PROTO_NESTING: usize = 200;
 
 /// The largest protocol buffer: protobuf's own limit.
 pub const MAX_PROTO_BYTES: usize = i32::MAX as usize;
@@ -190,8 +191,13 @@ pub struct Written {
 /// have been edited since, and what was not keeps every field it had there.
 ///
 /// # Errors
-/// The module has more than [`MAX_PROTO_BYTES`].
+/// The module has more than [`MAX_PROTO_BYTES`], or shapes that are nested deeper than [`MAX_PROTO_NESTING`].
 pub fn write(module: &Module, source: Option<&Source<'_>>) -> Result<Written, Box<Diagnostic>> {
+    let depths = module.shapes().iter().map(|(id, _)| module.shapes().extent(id).depth as usize);
+    if depths.max().is_some_and(|depth| depth > MAX_PROTO_NESTING) {
+        let message = format!("shapes are nested more than {MAX_PROTO_NESTING} levels deep");
+        return Err(Diagnostic::new(Code::TooDeep, Span::default(), message).boxed());
+    }
     let mut elided = Vec::new();
     let bytes = match source {
         Some(source) => {

@@ -82,6 +82,44 @@ impl Builder<'static> {
         self.complete(&frame)
     }
 
+    /// Gives the instructions from `first` on, all of the computation that was begun last, new ids: that of `old[n]`
+    /// becomes `first + n`. Gives the new ids by the old ones.
+    pub(crate) fn reorder(&mut self, first: usize, old: &[InstructionId]) -> Vec<InstructionId> {
+        let mut new = vec![InstructionId::from_index(first); old.len()];
+        for (place, id) in old.iter().enumerate() {
+            new[id.index() - first] = InstructionId::from_index(first + place);
+        }
+        let renamed = |id: InstructionId| new[id.index() - first];
+        let module = &mut self.module;
+        let mut moved: Vec<_> = old.iter().map(|id| module.instructions[id.index()].clone()).collect();
+        for instruction in &moved {
+            for operand in &mut module.operand_pool[instruction.operands.as_range()] {
+                *operand = renamed(*operand);
+            }
+        }
+        let with_edges: Vec<InstructionId> =
+            old.iter().copied().filter(|&id| module.instruction(id).has_control_predecessors).collect();
+        let edges: Vec<_> = with_edges
+            .iter()
+            .map(|id| (*id, module.control_predecessors.remove(id).unwrap_or_default()))
+            .collect();
+        for (id, predecessors) in edges {
+            let predecessors = predecessors.into_iter().map(renamed).collect();
+            module.control_predecessors.insert(renamed(id), predecessors);
+        }
+        module.instructions.truncate(first);
+        module.instructions.append(&mut moved);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.parameters.iter_mut().for_each(|parameter| parameter.1 = renamed(parameter.1));
+        }
+        for start in &mut self.async_starts {
+            if start.index() >= first {
+                *start = renamed(*start);
+            }
+        }
+        new
+    }
+
     /// Completes the computation `id`, which was begun last and whose instructions are those of `order`.
     pub(crate) fn end_computation(
         &mut self,

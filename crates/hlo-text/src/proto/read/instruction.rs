@@ -256,6 +256,14 @@ impl<'b> Reader<'b> {
         let (number, form) = form(key, opcode);
         // For versions of custom calls 0 is not the default.
         let needed = matches!(presence, Presence::Required | Presence::Filled) || key == AttrKey::ApiVersion;
+        if key == AttrKey::BackendConfig
+            && given.get(number).is_none()
+            && let Some(field) = given.get(i::BACKEND_CONFIG_PAYLOAD)
+        {
+            let text = field.bytes().and_then(|bytes| self.payload(bytes));
+            let text = text.within("backend_config_payload")?.filter(|text| !text.is_empty());
+            return Ok(text.map(|text| AttrValue::String(self.module().strings_mut().intern(text))));
+        }
         match form {
             Form::Structure => self.structure(given, opcode, key, number, shape, operands),
             Form::Call => Ok(None),
@@ -413,8 +421,9 @@ impl<'b> Reader<'b> {
                     let sharding = field.map(|field| field.bytes().and_then(|bytes| self.sharding(bytes)));
                     sharding.unwrap_or_else(|| Ok(crate::ir::Sharding::replicated())).within(name_of(number))
                 };
-                let entry = side(i::DOMAIN_ENTRY_SHARDING)?;
-                Value::Domain(Domain { entry, exit: side(i::DOMAIN_EXIT_SHARDING)? })
+                // What the text calls the exit is the side of the operand, which is the entry here.
+                let exit = side(i::DOMAIN_ENTRY_SHARDING)?;
+                Value::Domain(Domain { entry: side(i::DOMAIN_EXIT_SHARDING)?, exit })
             }
             AttrKey::Padding => Value::Padding(
                 given

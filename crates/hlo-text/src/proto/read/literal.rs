@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::super::fault::{Fault, InField, Read};
 use super::super::schema::literal_proto as p;
 use super::super::wire::{Field, Fields, WireType};
-use super::super::{ELIDED_LITERAL, MAX_NESTING, literal_field, physical};
+use super::super::{ELIDED_LITERAL, MAX_PROTO_NESTING, literal_field, physical};
 use super::Reader;
 use super::shape::too_deep;
 use crate::ir::{ArrayShape, ElementClass, ElementType, Elements, Literal, LiteralData, Shape, ShapeId};
@@ -17,7 +17,7 @@ impl<'b> Reader<'b> {
     }
 
     fn nested_literal(&mut self, bytes: &'b [u8], depth: usize) -> Read<Literal> {
-        if depth > MAX_NESTING {
+        if depth > MAX_PROTO_NESTING {
             return Err(too_deep("literals"));
         }
         let mut shape = None;

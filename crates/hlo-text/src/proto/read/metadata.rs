@@ -1,6 +1,6 @@
 //! `OpMetadata`, stack frames, original values, frontend attributes.
 
-use super::super::MAX_NESTING;
+use super::super::MAX_PROTO_NESTING;
 use super::super::fault::{Fault, InField, Read};
 use super::super::schema::{
     frontend_attributes as fa, frontend_attributes_map_entry as entry, op_metadata as m,
@@ -69,7 +69,8 @@ impl<'b> Reader<'b> {
                     }
                 }
                 m::METADATA_PAYLOAD => {
-                    let text = field.bytes().and_then(payload_value).within("metadata_payload")?;
+                    let text =
+                        field.bytes().and_then(|bytes| self.payload(bytes)).within("metadata_payload")?;
                     if let Some(text) = text {
                         let text = self.module().strings_mut().intern(text);
                         metadata.extra.get_or_insert_default().payload = Some(text);
@@ -79,6 +80,23 @@ impl<'b> Reader<'b> {
             }
         }
         Ok(metadata)
+    }
+
+    /// What a `Payload` stands for: a text in it, or one of the module's.
+    pub(super) fn payload(&self, bytes: &'b [u8]) -> Read<Option<&'b [u8]>> {
+        let mut value = None;
+        for field in Fields::new(bytes) {
+            let field = field?;
+            match field.number {
+                payload::VALUE => value = Some(field.bytes().within("value")?),
+                payload::ID => {
+                    let id = field.int64().within("id")?;
+                    value = usize::try_from(id).ok().and_then(|id| self.payloads.get(id).copied());
+                }
+                _ => {}
+            }
+        }
+        Ok(value)
     }
 
     /// The stack-frame tables in `bytes`.
@@ -149,7 +167,7 @@ impl<'b> Reader<'b> {
         let mut root = OriginalNode::Tuple(Vec::new());
         let mut places = elements.len() + shapes;
         for (index, (path, array)) in elements.into_iter().enumerate() {
-            if path.len() > MAX_NESTING {
+            if path.len() > MAX_PROTO_NESTING {
                 return Err(too_deep("original values").at("elements", index));
             }
             put(&mut root, &path, array, limit, &mut places).at("elements", index)?;
@@ -234,18 +252,6 @@ fn put(
     }
     *node = OriginalNode::Array(array);
     Ok(())
-}
-
-/// The payload that is in the message itself.
-fn payload_value(bytes: &[u8]) -> Read<Option<&[u8]>> {
-    let mut value = None;
-    for field in Fields::new(bytes) {
-        let field = field?;
-        if field.number == payload::VALUE {
-            value = Some(field.bytes().within("value")?);
-        }
-    }
-    Ok(value)
 }
 
 fn file_location(bytes: &[u8]) -> Read<FileLocation> {

@@ -75,6 +75,8 @@ pub(super) struct Reader<'b> {
     instructions: Ids<InstructionId>,
     computations: Ids<ComputationId>,
     ids: ProtoIds,
+    /// Texts that others refer to by number.
+    payloads: Vec<&'b [u8]>,
     /// The first instruction of the computation in the making.
     first_instruction: usize,
     /// Bytes of the whole module.
@@ -105,6 +107,7 @@ fn read_nested(bytes: &[u8], dialect: Dialect, depth: usize) -> Read<ReadModule>
         instructions: Ids::with_capacity_and_hasher(expected, HASHER),
         computations: Ids::with_hasher(HASHER),
         ids: ProtoIds::default(),
+        payloads: Vec::new(),
         first_instruction: 0,
         size: bytes.len(),
         depth,
@@ -133,6 +136,12 @@ impl<'b> Reader<'b> {
     }
 
     fn read(mut self, bytes: &'b [u8]) -> Read<ReadModule> {
+        for field in Fields::new(bytes) {
+            let field = field?;
+            if field.number == m::PAYLOADS {
+                self.payloads.push(field.bytes().within("payloads")?);
+            }
+        }
         let (mut entry_id, mut schedule) = (0, None);
         let mut order = Vec::new();
         for field in Fields::new(bytes) {
@@ -207,8 +216,9 @@ impl<'b> Reader<'b> {
             let message = format!("no instruction of the computation has the id {root_id}");
             return Err(Fault::new(FaultKind::Id, message).within("root_id"));
         };
-        order.sort_by_key(|&(id, _)| id);
-        let order = order.into_iter().map(|(_, instruction)| instruction).collect();
+        let root = self.sort_by_id(order, root);
+        let order = (first..self.builder.module_ref().instruction_id_limit()).map(InstructionId::from_index);
+        let order = order.collect();
         let thread = thread.filter(|&thread| self.builder.module_ref().strings().get(thread) != b"main");
         self.builder
             .end_computation(computation, root, order, thread)
@@ -219,6 +229,24 @@ impl<'b> Reader<'b> {
         self.ids.computations.resize(computation.index() + 1, 0);
         self.ids.computations[computation.index()] = id;
         Ok((id, computation))
+    }
+
+    /// Gives the instructions of the computation in the making the order of their ids in the message, in which XLA has
+    /// them; gives the root under its new id.
+    fn sort_by_id(&mut self, order: Vec<(i64, InstructionId)>, root: InstructionId) -> InstructionId {
+        if order.is_sorted_by_key(|&(id, _)| id) {
+            return root;
+        }
+        let first = self.first_instruction;
+        let mut sorted = order;
+        sorted.sort_by_key(|&(id, _)| id);
+        let old: Vec<InstructionId> = sorted.iter().map(|&(_, instruction)| instruction).collect();
+        for (place, &(id, _)) in sorted.iter().enumerate() {
+            self.ids.instructions[first + place] = id;
+            self.instructions.insert(id, InstructionId::from_index(first + place));
+        }
+        let new = self.builder.reorder(first, &old);
+        new.get(root.index() - first).copied().unwrap_or(root)
     }
 
     /// Puts the instructions of computations in the order of the schedule. Others are printed in post-order.

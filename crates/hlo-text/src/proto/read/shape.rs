@@ -4,7 +4,7 @@ use super::super::fault::{Fault, FaultKind, InField, Read};
 use super::super::schema::{layout_proto as l, program_shape_proto as ps, shape_proto as s};
 use super::super::schema::{split_config_proto as split, tile_proto as tile};
 use super::super::wire::Fields;
-use super::super::{BUFFER_TYPE, COMBINED_TILE, MAX_NESTING, TUPLE_TYPE};
+use super::super::{BUFFER_TYPE, COMBINED_TILE, MAX_PROTO_NESTING, TUPLE_TYPE};
 use super::{Cached, Kept, Reader};
 use crate::ir::{ArrayShape, ElementType, Layout, Shape, ShapeId, SplitConfig, TileDimension, UNBOUNDED};
 
@@ -37,7 +37,7 @@ impl<'b> Reader<'b> {
     }
 
     fn nested_shape(&mut self, bytes: &'b [u8], depth: usize) -> Read<ShapeId> {
-        if depth > MAX_NESTING {
+        if depth > MAX_PROTO_NESTING {
             return Err(too_deep("shapes"));
         }
         let mut number = 0;
@@ -192,5 +192,5 @@ fn read_split(bytes: &[u8]) -> Read<SplitConfig> {
 }
 
 pub(super) fn too_deep(what: &str) -> Box<Fault> {
-    Fault::new(FaultKind::TooDeep, format!("{what} are nested more than {MAX_NESTING} levels deep"))
+    Fault::new(FaultKind::TooDeep, format!("{what} are nested more than {MAX_PROTO_NESTING} levels deep"))
 }

@@ -8,7 +8,7 @@ use super::super::schema::{
     named_sharding_proto_dimension_sharding as ds, op_sharding as s, replica_group as group,
 };
 use super::super::wire::{Field, Fields};
-use super::super::{MAX_NESTING, ShardingType};
+use super::super::{MAX_PROTO_NESTING, ShardingType};
 use super::Reader;
 use super::shape::too_deep;
 use crate::ir::{
@@ -65,7 +65,7 @@ impl<'b> Reader<'b> {
     }
 
     fn sharding_parts(&mut self, bytes: &'b [u8], depth: usize) -> Read<Parts<'b>> {
-        if depth > MAX_NESTING {
+        if depth > MAX_PROTO_NESTING {
             return Err(too_deep("shardings"));
         }
         let mut parts = Parts::default();

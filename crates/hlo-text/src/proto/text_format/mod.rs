@@ -8,7 +8,7 @@ pub(super) use print::print_message;
 
 /// How deeply messages may be nested in each other, whatever their types: modules, computations, instructions and what
 /// is in those.
-const MAX_DEPTH: usize = super::MAX_NESTING + 64;
+const MAX_DEPTH: usize = super::MAX_PROTO_NESTING + 64;
 
 #[cfg(test)]
 mod tests {

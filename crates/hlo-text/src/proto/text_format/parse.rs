@@ -3,7 +3,7 @@
 use super::super::container::Container;
 use super::super::fault::{Fault, FaultKind, Read};
 use super::super::table::{Field, Kind, Message};
-use super::super::wire::Writer;
+use super::super::wire::{self, Fields, WireType, Writer};
 use super::MAX_DEPTH;
 use crate::diagnostic::{did_you_mean, shorten};
 
@@ -48,9 +48,41 @@ pub(in crate::proto) fn parse_message(text: &str, message: &'static Message) -> 
         depth: 0,
     };
     match parser.fields(message, None) {
-        Ok(()) => Ok(parser.w.out),
+        Ok(()) => Ok(pack(parser.w.out, message)),
         Err(fault) => Err((parser.lexer.at.min(text.len()), fault)),
     }
+}
+
+/// The message with the numbers of repeated fields together, as they are written in the wire format.
+fn pack(bytes: Vec<u8>, message: &'static Message) -> Vec<u8> {
+    // What has just been written is well formed.
+    let fields: Vec<_> = Fields::new(&bytes).map_while(Result::ok).collect();
+    let packable = |field: &wire::Field<'_>| {
+        field.wire_type != WireType::Bytes
+            && message.field(field.number).is_some_and(|known| known.is_packable())
+    };
+    if !fields.iter().any(packable) {
+        return bytes;
+    }
+    let mut w = Writer::default();
+    let mut done: Vec<u32> = Vec::new();
+    for (at, field) in fields.iter().enumerate() {
+        if !packable(field) {
+            w.out.extend_from_slice(field.raw);
+        } else if !done.contains(&field.number) {
+            done.push(field.number);
+            let mut values = Vec::new();
+            for same in fields[at..].iter().filter(|other| other.number == field.number && packable(other)) {
+                match same.wire_type {
+                    WireType::Fixed32 => values.extend_from_slice(&(same.bits as u32).to_le_bytes()),
+                    WireType::Fixed64 => values.extend_from_slice(&same.bits.to_le_bytes()),
+                    _ => wire::put_varint(&mut values, same.bits),
+                }
+            }
+            w.always_bytes(field.number, &values);
+        }
+    }
+    w.out
 }
 
 struct Lexer<'t> {
@@ -209,17 +241,11 @@ impl Parser<'_> {
             };
             self.lexer.at += 1;
             self.depth += 1;
-            let mut result = Ok(());
-            let start = self.w.out.len();
-            let mut w = std::mem::take(&mut self.w);
-            w.message(number, |w| {
-                std::mem::swap(w, &mut self.w);
-                result = self.fields(inner, Some(end));
-                std::mem::swap(w, &mut self.w);
-            });
-            self.w = w;
+            let outer = std::mem::take(&mut self.w);
+            let result = self.fields(inner, Some(end));
+            let message = std::mem::replace(&mut self.w, outer);
+            self.w.always_bytes(number, &pack(message.out, inner));
             self.depth -= 1;
-            debug_assert!(self.w.out.len() > start, "a message has a key");
             return result;
         }
         let start = self.lexer.at;
@@ -301,7 +327,10 @@ impl Parser<'_> {
             (Some(16), Some(bits)) => self.w.fixed64(number, bits),
             (_, Some(bits)) => self.w.always_int(number, bits as i64),
             _ => {
-                return Err(malformed(format!("expected a number or a string, found `{}`", shorten(literal))));
+                return Err(malformed(format!(
+                    "expected a number or a string, found `{}`",
+                    shorten(literal)
+                )));
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ use super::metadata::write_metadata;
 use super::shape::write_shape;
 use super::sharding::groups_field;
 use super::values::write_value;
+use crate::ir::words::ComparisonType;
 use crate::ir::{AttrKey, AttrKind, AttrValue, InstructionId, Opcode, OperandFormat, Value};
 
 /// A field of the message.
@@ -30,6 +31,8 @@ enum Part {
     Attribute(AttrKey, AttrValue, Form),
     /// A number that is written although the instruction doesn't say it.
     Int(i64),
+    /// The same of a word.
+    Text(&'static str),
     /// The message of an attribute that is not given.
     Empty,
     /// Precisions of the operands, if they are not given.
@@ -44,8 +47,10 @@ impl Encoder<'_> {
         let mut at = 0;
         while let Some(&(number, part)) = parts.get(at) {
             let end = at + parts[at..].iter().take_while(|part| part.0 == number).count();
-            if let Part::Attribute(_, _, Form::Inside(..)) | Part::Precisions = part {
-                let inner: SmallVec<[Part; 8]> = parts[at..end].iter().map(|part| part.1).collect();
+            let inner: SmallVec<[Part; 8]> = parts[at..end].iter().map(|part| part.1).collect();
+            let is_inside =
+                |part: &Part| matches!(part, Part::Attribute(_, _, Form::Inside(..)) | Part::Precisions);
+            if inner.iter().any(is_inside) {
                 self.message(w, id, number, &inner);
             } else {
                 self.part(w, id, number, part)?;
@@ -131,11 +136,21 @@ impl Encoder<'_> {
                 parts.push((number, part));
             }
         }
+        if opcode == Opcode::Compare && module.attribute(id, AttrKey::ComparisonType).is_none() {
+            parts.push((i::COMPARISON_TYPE, Part::Text(self.default_comparison(id).name())));
+        }
         let is_precise = opcode.presence(AttrKey::OperandPrecision).is_some();
         if is_precise && module.attribute(id, AttrKey::OperandPrecision).is_none() {
             parts.push((i::PRECISION_CONFIG, Part::Precisions));
         }
         parts
+    }
+
+    /// How operands of this type are compared when the instruction doesn't say it.
+    fn default_comparison(&self, id: InstructionId) -> ComparisonType {
+        let operand = self.module.operands(id).first().map(|&operand| self.module.shape_of(operand));
+        let class = operand.and_then(|shape| shape.as_array()).map(|array| array.element_type.class());
+        class.map_or(ComparisonType::Unsigned, ComparisonType::default_of)
     }
 
     fn part(&mut self, w: &mut Writer, id: InstructionId, number: u32, part: Part) -> Read<()> {
@@ -170,6 +185,7 @@ impl Encoder<'_> {
                 w.ints(number, called);
             }
             Part::Int(value) => w.int(number, value),
+            Part::Text(text) => w.bytes(number, text.as_bytes()),
             Part::Empty => w.always_bytes(number, &[]),
             Part::Attribute(_, AttrValue::Literal(literal), _) => {
                 self.literal(w, number, id, module.literal(literal))?;
@@ -233,8 +249,12 @@ impl Encoder<'_> {
                         }
                     }
                     Part::Precisions => {
-                        let operands = self.module.operands(id).len();
-                        w.ints(inner_number, std::iter::repeat_n(0, operands));
+                        // Products have two factors, whatever else their operands are.
+                        let count = match self.module.instruction(id).opcode {
+                            Opcode::CustomCall => self.module.operands(id).len(),
+                            _ => 2,
+                        };
+                        w.ints(inner_number, std::iter::repeat_n(0, count));
                     }
                     _ => {}
                 }

@@ -8,6 +8,9 @@ mod shape;
 mod sharding;
 mod values;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::fault::{InField, Read};
 use super::read::ProtoIds;
 use super::schema::{hlo_computation_proto as c, hlo_module_proto as m};
@@ -66,7 +69,11 @@ impl AssignedIds {
                     .max()
                     .map_or(base, |id| id.wrapping_add(1)),
             };
-            for id in module.live_instructions(computation).filter(|&id| !is_known(id)) {
+            // In the order in which they were made, which a schedule may have changed.
+            let mut new: Vec<InstructionId> =
+                module.live_instructions(computation).filter(|&id| !is_known(id)).collect();
+            new.sort_unstable();
+            for id in new {
                 ids.instructions[id.index()] = next;
                 next = next.wrapping_add(1);
             }
@@ -118,10 +125,34 @@ impl<'m> Encoder<'m> {
         Self { module, ids, fusion_bodies, omit_literal: false, elided: Vec::new() }
     }
 
-    /// The computations and instructions in the order they are written: callees and operands first.
+    /// The computations and instructions in the order they are written: callees and operands first. Of the computations
+    /// whose callees are all written the one with the lowest id comes next, as in XLA.
     pub(crate) fn order(&self) -> Vec<Listed> {
-        let list = |id| Listed { id, instructions: crate::printer::post_order(self.module, id) };
-        crate::printer::computation_order(self.module).into_iter().map(list).collect()
+        let module = self.module;
+        let limit = module.computation_id_limit();
+        let (mut missing, mut callers) = (vec![0usize; limit], vec![Vec::new(); limit]);
+        for &caller in module.computations() {
+            for id in module.live_instructions(caller) {
+                module.for_each_called_computation(id, |callee| {
+                    missing[caller.index()] += 1;
+                    callers[callee.index()].push(caller);
+                });
+            }
+        }
+        let entry = |id: ComputationId| Reverse((self.ids.computation(id), id));
+        let ready = module.computations().iter().copied().filter(|id| missing[id.index()] == 0);
+        let mut ready: BinaryHeap<_> = ready.map(entry).collect();
+        let mut order = Vec::with_capacity(module.computations().len());
+        while let Some(Reverse((_, id))) = ready.pop() {
+            order.push(Listed { id, instructions: crate::printer::post_order(module, id) });
+            for &caller in &callers[id.index()] {
+                missing[caller.index()] -= 1;
+                if missing[caller.index()] == 0 {
+                    ready.push(entry(caller));
+                }
+            }
+        }
+        order
     }
 
     /// Appends the fields of the module, each computation and its instructions written by this.

@@ -101,8 +101,9 @@ pub(super) fn write_value(w: &mut Writer, module: &Module, key: AttrKey, number:
             }
         }),
         Value::Domain(domain) => {
-            w.message(i::DOMAIN_ENTRY_SHARDING, |w| write_sharding(w, module, &domain.entry));
-            w.message(i::DOMAIN_EXIT_SHARDING, |w| write_sharding(w, module, &domain.exit));
+            // What the text calls the exit is the side of the operand, which is the entry here.
+            w.message(i::DOMAIN_ENTRY_SHARDING, |w| write_sharding(w, module, &domain.exit));
+            w.message(i::DOMAIN_EXIT_SHARDING, |w| write_sharding(w, module, &domain.entry));
         }
         Value::Aliasing(entries) => {
             for entry in entries {
