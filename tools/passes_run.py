@@ -21,6 +21,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RUN_LINE = re.compile(r"^// RUN: hlo-opt .*?--passes=('[^']*'|\S+)", re.M)
+SEPARATOR = re.compile(r"^// -----$", re.M)
 KEY = re.compile(r"([\w-]+)(?:\{[^}]*\})?,?")
 
 
@@ -31,12 +32,18 @@ def pairs(args, meanings):
         with open(path, encoding="utf-8") as file:
             text = file.read()
         found = RUN_LINE.search(text)
-        if found and "--split-input-file" not in text:
-            inputs.append((os.path.relpath(path, ROOT), path, found.group(1).strip("'")))
+        if not found:
+            continue
+        name = os.path.relpath(path, ROOT)
+        cases = SEPARATOR.split(text) if "--split-input-file" in text else [text]
+        for number, case in enumerate(cases, 1):
+            own = name if len(cases) == 1 else f"{name} case {number}"
+            inputs.append((own, path, case, found.group(1).strip("'")))
     for path in sorted(glob.glob(os.path.join(args.shared, "passes", "*.before.hlo"))):
         name = os.path.basename(path)
-        inputs.append((name, path, name.split(".")[0]))
-    for name, path, passes in inputs:
+        with open(path, encoding="utf-8") as file:
+            inputs.append((name, path, file.read(), name.split(".")[0]))
+    for name, path, text, passes in inputs:
         keys = KEY.findall(passes)
         if args.key and not set(args.key) & set(keys):
             continue
@@ -44,8 +51,8 @@ def pairs(args, meanings):
             continue
         texts = []
         for extra in ([], [f"--passes={passes}"]):
-            command = [args.opt, path, "--print-large-constants", *extra]
-            done = subprocess.run(command, capture_output=True, text=True, cwd=os.path.dirname(path))
+            command = [args.opt, "-", "--print-large-constants", *extra]
+            done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=os.path.dirname(path))
             texts.append(done.stdout if done.returncode == 0 else None)
         if None not in texts and texts[0] != texts[1]:
             yield name, texts[0], texts[1]
@@ -80,6 +87,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("-v", action="store_true", help="name every pair")
     args = parser.parse_args()
+    args.opt = os.path.abspath(args.opt)
     sys.path.insert(0, os.path.join(args.shared, "oracle"))
     import xlarun
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use hlo_passes::registry::{self, Confidence, Meaning, PassInfo};
+use hlo_passes::options::OptionType;
+use hlo_passes::registry::{self, Confidence, Meaning, NamedPipeline, PassInfo};
 use hlo_text::diagnostic::{Code, did_you_mean};
 
 use crate::cli::exit;
@@ -27,7 +28,14 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
         explain_pass(info, out)?;
         return Ok(0);
     }
+    if let Some(pipeline) = topic.strip_prefix('@').and_then(registry::find_pipeline) {
+        explain_pipeline(pipeline, out)?;
+        return Ok(0);
+    }
+    let pipelines: Vec<String> =
+        registry::PIPELINES.iter().map(|pipeline| format!("@{}", pipeline.name)).collect();
     let known = Code::ALL.iter().map(|code| code.as_str()).chain(registry::all().map(|info| info.key));
+    let known = known.chain(pipelines.iter().map(String::as_str));
     match did_you_mean(topic, known) {
         Some(close) => writeln!(err, "error: there is no code or pass `{topic}`; did you mean `{close}`?")?,
         None => writeln!(
@@ -97,12 +105,36 @@ fn explain_pass(info: &PassInfo, out: &mut dyn Write) -> io::Result<()> {
     };
     writeln!(out, "  confidence  {confidence}")?;
     for option in info.options {
-        writeln!(out, "  option      {}: {} ({})", option.name, option.doc, option.kind.describe())?;
+        let default = match option.kind {
+            OptionType::Flag(on) => on.to_string(),
+            OptionType::Integer(number) => number.to_string(),
+            OptionType::Text("") => "none".to_owned(),
+            OptionType::Text(text) => format!("`{text}`"),
+            OptionType::List => "none".to_owned(),
+        };
+        let takes = option.kind.describe();
+        writeln!(out, "  option      {}: {} ({takes}; default: {default})", option.name, option.doc)?;
     }
     let documentation = info.documentation().unwrap_or_default();
     // The first paragraph repeats the line above.
-    let Some((_, rest)) = documentation.split_once("\n\n") else { return Ok(()) };
-    writeln!(out)?;
+    if let Some((_, rest)) = documentation.split_once("\n\n") {
+        writeln!(out)?;
+        write_documentation(rest, out)?;
+    }
+    let Some(example) = info.example() else { return Ok(()) };
+    let options = if example.options.is_empty() { String::new() } else { format!("{{{}}}", example.options) };
+    writeln!(out, "\nExample, --passes='{}{options}':", info.key)?;
+    for (heading, text) in [("Before", example.before), ("After", example.after)] {
+        writeln!(out, "\n{heading}:\n")?;
+        for line in text.trim_end().lines() {
+            writeln!(out, "{}", format!("    {line}").trim_end())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes markdown for a terminal: code is indented.
+fn write_documentation(rest: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_example = false;
     for line in rest.lines() {
         if line.starts_with("```") {
@@ -112,6 +144,15 @@ fn explain_pass(info: &PassInfo, out: &mut dyn Write) -> io::Result<()> {
         } else {
             writeln!(out, "{line}")?;
         }
+    }
+    Ok(())
+}
+
+fn explain_pipeline(pipeline: &NamedPipeline, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "@{}: {}\n\n{}\n\nIts passes:\n", pipeline.name, pipeline.doc, pipeline.documentation)?;
+    for key in pipeline.passes {
+        let doc = registry::find(key).map_or("", |info| info.doc);
+        writeln!(out, "  {key}: {doc}")?;
     }
     Ok(())
 }
@@ -136,7 +177,15 @@ mod tests {
             assert_eq!(text.contains("\nFine:\n"), !code.explanation().failing.is_empty(), "{text}");
         }
         for info in registry::all() {
-            assert!(explain(info.key).1.contains(info.doc));
+            let text = explain(info.key).1;
+            assert!(text.contains(info.doc));
+            assert_eq!(text.contains("\nAfter:\n"), info.example().is_some(), "{text}");
+            assert_eq!(text.matches("; default: ").count(), info.options.len(), "{text}");
+        }
+        for pipeline in registry::PIPELINES {
+            let (status, text, _) = explain(&format!("@{}", pipeline.name));
+            assert_eq!(status, 0);
+            assert!(pipeline.passes.iter().all(|key| text.contains(&format!("\n  {key}: "))), "{text}");
         }
         assert!(explain("all").1.len() > 30 * Code::ALL.len());
     }

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 pub mod cli;
+pub mod debug;
+pub mod diff;
 pub mod explain;
 pub mod filecheck;
+pub mod graph;
 pub mod input;
 pub mod lit;
 pub mod opt;
 pub mod output;
 mod panics;
 mod roundtrip;
+pub mod stats;
 pub mod tool;
+pub mod update;
 
 /// What tests run on: the tools of this process.
 pub fn host() -> lit::Host {

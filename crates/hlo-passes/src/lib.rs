@@ -6,12 +6,14 @@
 pub mod analysis;
 pub mod edit;
 pub mod fixpoint;
+pub mod generate;
 pub mod hash;
 pub mod options;
 pub mod pass;
 mod passes;
 pub mod pipeline;
 pub mod registry;
+pub mod side_effects;
 pub mod structure;
 pub mod verify;
 

@@ -22,6 +22,15 @@ pub struct BrokenModule {
     pub instruction: Option<(InstructionId, String)>,
 }
 
+impl BrokenModule {
+    /// The text of the broken instruction in `before`, the module before the pass; `None` if it wasn't there.
+    pub fn instruction_in(&self, before: &Module) -> Option<String> {
+        let (id, _) = self.instruction.as_ref()?;
+        let is_there = id.index() < before.instruction_id_limit() && !before.is_removed(*id);
+        is_there.then(|| before.print_instruction(*id, &PrintOptions::default()))
+    }
+}
+
 /// Verifies the module after every pass that changes it, and passes everything on to another observer.
 pub struct VerifyingObserver<'o> {
     options: VerifyOptions,

@@ -11,6 +11,7 @@
 //! ```
 
 pub mod diagnostic;
+pub mod format;
 pub mod ir;
 mod lexer;
 pub mod number;

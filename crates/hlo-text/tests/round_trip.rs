@@ -134,11 +134,26 @@ fn asynchronous_computations_that_sugar_would_lose() {
         let printed = stable(&module(work, start));
         assert!(printed.contains("async-start(") && printed.contains("calls=%work"), "{printed}");
     }
-    let both = stable(&module(
-        "ROOT r = f32[4]{0} abs(a)",
-        ", frontend_attributes={k=\"v\"}, metadata={op_name=\"x\"}",
-    ));
+    let start = ", frontend_attributes={k=\"v\"}, metadata={op_name=\"x\"}";
+    let printed = stable(&module("ROOT r = f32[4]{0} abs(a)", start));
+    assert!(
+        printed.contains("async-start(") && printed.contains("ROOT %r = f32[4]{0} abs(f32[4]{0} %a)\n"),
+        "{printed}"
+    );
+    let both = stable(&module(&format!("ROOT r = f32[4]{{0}} abs(a){start}"), start));
     assert!(both.contains("abs-start("), "{both}");
+}
+
+#[test]
+fn names_in_the_text_go_before_those_of_wrapped_instructions() {
+    let text = "HloModule m\n\nENTRY e {\n  p = f32[1] parameter(0)\n  \
+                s = ((f32[1]), f32[1], u32[]) custom-call-start(p), custom_call_target=\"later\"\n  \
+                d = f32[1] custom-call-done(s)\n  \
+                ROOT custom-call = f32[1] custom-call(d), custom_call_target=\"other\"\n}\n";
+    let printed = stable(text);
+    assert!(printed.contains("ROOT %custom-call = "), "{printed}");
+    let xla = strict(text);
+    assert!(xla.contains("ROOT %custom-call.1 = "), "{xla}");
 }
 
 #[test]

@@ -4,110 +4,106 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use hlo_text::diagnostic::{Diagnostic, Report, Source};
-use hlo_text::{Dialect, ParseOptions, PrintOptions};
+use hlo_text::diagnostic::{Diagnostic, Source};
+use hlo_text::{ParseOptions, PrintOptions};
 
+use super::options::{ERROR_FORMAT, Given, Syntax, Words, flag, value};
 use super::{Streams, exit};
 use crate::input::{self, Format, Input};
+use crate::opt::{ErrorFormat, diagnostic_text};
 use crate::output::{self, OutputOptions};
 use crate::roundtrip;
 
-const USAGE: &str = "[OPTIONS] IN OUT
-       convert [OPTIONS] --to=FORMAT [--out-dir=DIR] IN...
-
-Converts modules between HLO text (hlo), protocol buffers (pb: HloModuleProto) and their text form (pbtxt). What IN is
-is told from its content: text, HloModuleProto, HloProto or HloSnapshot, each perhaps gzipped. OUT's ending says what to
-write (.hlo, .txt, .pb, .pbtxt, each perhaps with .gz); `-` is standard input or output. From one protocol buffer to
-another every field stays, known or not.
-
-  --to=FORMAT          hlo, pb or pbtxt, whatever OUT is called
-  --format=FORMAT      what IN is, whatever it looks like
-  --out-dir=DIR        where the results of several files go, named after them
-  --strict             reads only what XLA reads
-  --print=PRESET       how text is printed: default, short, canonical, fingerprint or module_fingerprint
-  --elide-constants    leaves large constants out of the text, as XLA does by default
-  --keep-container     writes what IN was wrapped in as well, such as the buffer assignment of an HloProto
-  --verify-roundtrip   reports what the new form can't carry, and fails if there is something
-
-Exit status: 0 fine, 1 --verify-roundtrip found a loss, 2 wrong usage, unreadable or unwritable file, 3 no HLO.";
+pub(super) const SYNTAX: Syntax = Syntax {
+    operands: "IN OUT",
+    words: Words::Files,
+    options: &[
+        value("--to", "hlo|pb|pbtxt", "what to write, whatever OUT is called"),
+        value("--format", "hlo|pb|pbtxt", "what IN is, whatever it looks like"),
+        value("--out-dir", "DIR", "where the results of several inputs go, named after them; needs --to"),
+        flag("--strict", "reads only what XLA reads"),
+        value(
+            "--print",
+            "PRESET",
+            "how text is printed: default, short, canonical, fingerprint or module_fingerprint",
+        ),
+        flag("--elide-constants", "leaves large constants out of the text, as XLA does by default"),
+        flag(
+            "--keep-container",
+            "writes what IN was wrapped in, too, such as the buffer assignment of an HloProto",
+        ),
+        flag("--verify-roundtrip", "reports what the new form can't carry, and fails if there is something"),
+        ERROR_FORMAT,
+    ],
+    about: "Converts modules between HLO text (hlo), protocol buffers (pb, an HloModuleProto) and their text form (pbtxt).\n\
+            What IN is is told from its content: text, HloModuleProto, HloProto or HloSnapshot, each perhaps gzipped. OUT's\n\
+            ending says what to write: .hlo, .txt, .pb or .pbtxt, perhaps with .gz; `-` is standard input or output. From\n\
+            one protocol buffer to another every field stays, known or not.",
+    notes: "Example: hlo-check convert module.hlo.pb module.hlo\n\
+            Exit status: 0 fine, 1 --verify-roundtrip found a loss, 2 wrong usage, unreadable or unwritable file, 3 no HLO.",
+};
 
 /// What is asked for.
-struct Request {
+struct Request<'a> {
     parse: ParseOptions,
     from: Option<Format>,
     to: Option<Format>,
     print: PrintOptions,
     keep_container: bool,
     verify: bool,
-    out_dir: Option<String>,
-    files: Vec<String>,
+    errors: ErrorFormat,
+    out_dir: Option<&'a str>,
+    files: Vec<&'a str>,
 }
 
-fn parse_arguments(args: &[String]) -> Result<Request, String> {
-    let mut request = Request {
-        parse: ParseOptions::default(),
-        from: None,
-        to: None,
-        print: PrintOptions::default(),
-        keep_container: false,
-        verify: false,
-        out_dir: None,
-        files: Vec::new(),
-    };
-    let mut elide = false;
-    for arg in args {
-        let (name, value) = match arg.split_once('=') {
-            Some((name, value)) => (name, value),
-            None => (arg.as_str(), ""),
-        };
-        let format = || Format::from_name(value).ok_or_else(|| format!("{name} takes {}", Format::NAMES));
-        match name {
-            "--to" => request.to = Some(format()?),
-            "--format" => request.from = Some(format()?),
-            "--out-dir" if !value.is_empty() => request.out_dir = Some(value.to_owned()),
-            "--strict" => request.parse.dialect = Dialect::Strict,
-            "--print" => {
-                let preset = PrintOptions::preset(value);
-                request.print = preset.ok_or_else(|| format!("there is no print preset `{value}`"))?;
-            }
-            "--elide-constants" => elide = true,
-            "--keep-container" => request.keep_container = true,
-            "--verify-roundtrip" => request.verify = true,
-            option if option.starts_with('-') && option != "-" => {
-                return Err(format!("there is no option `{arg}`"));
-            }
-            _ => request.files.push(arg.clone()),
+fn request<'a>(given: &Given<'a>) -> Result<Request<'a>, String> {
+    let format = |name| match given.value(name) {
+        None => Ok(None),
+        Some(text) => {
+            Format::from_name(text).map(Some).ok_or_else(|| format!("{name} takes {}", Format::NAMES))
         }
-    }
-    request.print.print_large_constants |= !elide;
-    let several = request.out_dir.is_some();
-    match (several, request.files.len(), request.to) {
-        (true, 0, _) | (false, 0 | 1, None) => Err("an input and an output are needed".to_owned()),
-        (true, _, None) => Err("--out-dir needs --to=FORMAT".to_owned()),
-        (false, 1, Some(_)) => {
-            request.files.push("-".to_owned());
+    };
+    let preset = given.value("--print").unwrap_or("default");
+    let mut print =
+        PrintOptions::preset(preset).ok_or_else(|| format!("there is no print preset `{preset}`"))?;
+    print.print_large_constants |= !given.has("--elide-constants");
+    let mut request = Request {
+        parse: if given.has("--strict") { ParseOptions::strict() } else { ParseOptions::default() },
+        from: format("--format")?,
+        to: format("--to")?,
+        print,
+        keep_container: given.has("--keep-container"),
+        verify: given.has("--verify-roundtrip"),
+        errors: given.error_format(),
+        out_dir: given.value("--out-dir"),
+        files: given.operands.clone(),
+    };
+    match (request.out_dir, request.files.len(), request.to) {
+        (Some(_), 0, _) | (None, 0, _) | (None, 1, None) => {
+            Err("an input and an output are needed".to_owned())
+        }
+        (Some(_), _, None) => Err("--out-dir needs --to".to_owned()),
+        (None, 1, Some(_)) => {
+            request.files.push("-");
             Ok(request)
         }
-        (false, 3.., _) => Err("several files need --out-dir=DIR".to_owned()),
+        (None, 3.., _) => Err("several inputs need --out-dir".to_owned()),
         _ => Ok(request),
     }
 }
 
 /// Converts files.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    if super::asks_for_help(args) {
-        writeln!(streams.out, "usage: {command} {USAGE}")?;
-        return Ok(0);
-    }
-    let request = match parse_arguments(args) {
-        Ok(request) => request,
-        Err(message) => {
-            writeln!(streams.err, "error: {message}\nusage: {command} {USAGE}")?;
-            return Ok(exit::USAGE);
-        }
+    let given = match SYNTAX.read(command, args, streams)? {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
     };
-    let Some(folder) = &request.out_dir else {
-        let [input, output] = &request.files[..] else { return Ok(exit::USAGE) };
+    let request = match request(&given) {
+        Ok(request) => request,
+        Err(message) => return SYNTAX.misused(command, &message, streams),
+    };
+    let Some(folder) = request.out_dir else {
+        let &[input, output] = &request.files[..] else { return Ok(exit::USAGE) };
         let (format, compressed) = Format::of_path(output);
         let Some(format) = request.to.or(format) else {
             writeln!(
@@ -132,12 +128,17 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
     Ok(status)
 }
 
-fn complain(diagnostic: &Diagnostic, source: Source<'_>, streams: &mut Streams<'_>) -> io::Result<()> {
-    streams.err.write_all(Report::new(diagnostic, source).render(false).as_bytes())
+fn complain(
+    request: &Request<'_>,
+    diagnostic: &Diagnostic,
+    source: Source<'_>,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    streams.err.write_all(diagnostic_text(diagnostic, source, request.errors, false).as_bytes())
 }
 
 fn convert(
-    request: &Request,
+    request: &Request<'_>,
     path: &str,
     output: &str,
     format: Format,
@@ -156,7 +157,7 @@ fn convert(
         Ok(input) => input,
         Err(refused) => {
             for diagnostic in &refused.diagnostics {
-                complain(diagnostic, refused.source(name), streams)?;
+                complain(request, diagnostic, refused.source(name), streams)?;
             }
             return Ok(exit::PARSE);
         }
@@ -171,18 +172,18 @@ fn convert(
     let warnings = match output::write(&input.module, input.proto.as_ref(), &options, &mut result)? {
         Ok(warnings) => warnings,
         Err(error) => {
-            complain(&error, Source::without_text(name), streams)?;
+            complain(request, &error, Source::without_text(name), streams)?;
             return Ok(exit::USAGE);
         }
     };
     for diagnostic in &input.warnings {
-        complain(diagnostic, input.source(name), streams)?;
+        complain(request, diagnostic, input.source(name), streams)?;
     }
     for diagnostic in &warnings {
-        complain(diagnostic, Source::without_text(name), streams)?;
+        complain(request, diagnostic, Source::without_text(name), streams)?;
     }
     let mut status = 0;
-    if request.verify && report_losses(&input, &options, name, streams)? {
+    if request.verify && report_losses(request, &input, &options, name, streams)? {
         status = exit::CHECK;
     }
     if output == "-" {
@@ -196,6 +197,7 @@ fn convert(
 
 /// Says what is lost; whether anything is.
 fn report_losses(
+    request: &Request<'_>,
     input: &Input<'_>,
     options: &OutputOptions,
     name: &str,
@@ -203,7 +205,7 @@ fn report_losses(
 ) -> io::Result<bool> {
     let losses = roundtrip::losses(&input.module, input.proto.as_ref(), options);
     for loss in &losses {
-        complain(loss, Source::without_text(name), streams)?;
+        complain(request, loss, Source::without_text(name), streams)?;
     }
     Ok(!losses.is_empty())
 }

@@ -2,20 +2,25 @@
 
 use std::io;
 
-use super::{Streams, exit};
+use super::Streams;
+use super::options::{Syntax, Words};
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    operands: "CODE|PASS",
+    words: Words::Topics,
+    options: &[],
+    about: "Explains a diagnostic code (HLO0001 or 1 and so on; `all` explains every one) or a pass.",
+    notes: "Example: hlo-check explain HLO0008",
+};
 
 /// Explains a diagnostic code or a pass.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let usage = format!(
-        "usage: {command} CODE|PASS\n\nCODE is a diagnostic's, HLO0001 or 1 and so on; `all` explains every one."
-    );
-    if super::asks_for_help(args) {
-        writeln!(streams.out, "{usage}")?;
-        return Ok(0);
-    }
-    let [topic] = args else {
-        writeln!(streams.err, "{usage}")?;
-        return Ok(exit::USAGE);
+    let given = match SYNTAX.read(command, args, streams)? {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
     };
-    crate::explain::run(topic, streams.out, streams.err)
+    match given.operands[..] {
+        [topic] => crate::explain::run(topic, streams.out, streams.err),
+        _ => SYNTAX.misused(command, "one code or pass is explained at a time", streams),
+    }
 }

@@ -1,4 +1,4 @@
-//! `hlo-check hash` and `hlo-check diff`: modules compared by what they compute, not by how they are
+//! `hlo-check hash` and `hlo-check diff --structural`: modules compared by what they compute, not by how they are
 //! written.
 
 use std::collections::HashMap;
@@ -7,49 +7,46 @@ use std::io;
 use hlo_passes::analysis::CallGraph;
 use hlo_passes::hash::ModuleHash;
 use hlo_passes::structure::{StructuralHasher, structural_hash};
-use hlo_text::diagnostic::Report;
 use hlo_text::ir::{ComputationId, InstructionId};
 use hlo_text::{Module, ParseOptions, PrintOptions};
 
-use super::{Streams, exit};
-use crate::input;
+use super::options::{ERROR_FORMAT, Syntax, Words, flag};
+use super::{Streams, exit, load};
 
 /// How many differing instructions are shown.
 const SHOWN_DIFFERENCES: usize = 10;
 /// The longest line of an instruction that is shown in full, in characters.
 const SHOWN_COLUMNS: usize = 160;
 
+pub(super) const HASH_SYNTAX: Syntax = Syntax {
+    operands: "FILE...",
+    words: Words::Files,
+    options: &[flag("--computations", "adds the hash of every computation that is used"), ERROR_FORMAT],
+    about: "Prints a hash of each module that leaves out names, metadata, ids, the order of independent instructions and\n\
+            computations nobody calls; `-` is standard input.",
+    notes: "Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text.",
+};
+
 /// Prints the structural hash of each file, or of each computation that is used.
 pub(super) fn hash(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    if super::asks_for_help(args) {
-        writeln!(streams.out, "{}", usage_of_hash(command))?;
-        return Ok(0);
-    }
-    let mut by_computation = false;
-    let mut paths = Vec::new();
-    for arg in args {
-        match arg.as_str() {
-            "--computations" => by_computation = true,
-            option if option.starts_with('-') && option != "-" => {
-                return misused(&usage_of_hash(command), streams);
-            }
-            path => paths.push(path),
-        }
-    }
-    if paths.is_empty() {
-        return misused(&usage_of_hash(command), streams);
+    let given = match HASH_SYNTAX.read(command, args, streams)? {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    if given.operands.is_empty() {
+        return HASH_SYNTAX.misused(command, "no file is given", streams);
     }
     let mut worst = 0;
-    for path in paths {
-        let module = match parse(path, streams)? {
-            Ok(module) => module,
+    for &path in &given.operands {
+        let module = match load::module(path, &ParseOptions::default(), given.error_format(), streams)? {
+            Ok(parsed) => parsed.module,
             Err(status) => {
                 worst = worst.max(status);
                 continue;
             }
         };
         writeln!(streams.out, "{}  {path}", structural_hash(&module))?;
-        if by_computation {
+        if given.has("--computations") {
             let mut hasher = StructuralHasher::default();
             hasher.hash_computations(&module);
             for id in used_computations(&module) {
@@ -60,76 +57,18 @@ pub(super) fn hash(command: &str, args: &[String], streams: &mut Streams<'_>) ->
     Ok(worst)
 }
 
-fn misused(usage: &str, streams: &mut Streams<'_>) -> io::Result<u8> {
-    writeln!(streams.err, "{usage}")?;
-    Ok(exit::USAGE)
-}
-
-fn usage_of_hash(command: &str) -> String {
-    format!(
-        "usage: {command} [--computations] FILE|-...\n\n\
-         Prints a hash of each module that leaves out names, metadata, ids, the order of independent instructions and\n\
-         computations nobody calls. --computations adds that of every computation."
-    )
-}
-
 /// Says whether two modules compute the same in the same way, and if not, where they differ.
-pub(super) fn diff(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    if super::asks_for_help(args) {
-        writeln!(streams.out, "{}", usage_of_diff(command))?;
-        return Ok(0);
-    }
-    let paths: Vec<&String> = args.iter().filter(|arg| *arg != "--structural").collect();
-    let is_option = |path: &String| path.starts_with('-') && path != "-";
-    let [left, right] = paths[..] else { return misused(&usage_of_diff(command), streams) };
-    if is_option(left) || is_option(right) {
-        return misused(&usage_of_diff(command), streams);
-    }
-    let a = match parse(left, streams)? {
-        Ok(module) => module,
-        Err(status) => return Ok(status),
-    };
-    let b = match parse(right, streams)? {
-        Ok(module) => module,
-        Err(status) => return Ok(status),
-    };
-    if structural_hash(&a) == structural_hash(&b) {
+pub(super) fn compare(
+    (left, a): (&str, &Module),
+    (right, b): (&str, &Module),
+    streams: &mut Streams<'_>,
+) -> io::Result<u8> {
+    if structural_hash(a) == structural_hash(b) {
         return Ok(0);
     }
     writeln!(streams.out, "--- {left}\n+++ {right}")?;
-    describe(&a, &b, streams)?;
+    describe(a, b, streams)?;
     Ok(exit::CHECK)
-}
-
-fn usage_of_diff(command: &str) -> String {
-    format!(
-        "usage: {command} [--structural] A B\n\n\
-         Compares two modules; names, metadata, ids, the order of independent instructions and computations nobody\n\
-         calls don't count (--structural, the only way there is). Exit status: 0 equal, 1 different, 2 unreadable,\n\
-         3 not HLO text."
-    )
-}
-
-/// Reads a module; the exit status if it can't be, which has been explained then.
-fn parse(path: &str, streams: &mut Streams<'_>) -> io::Result<Result<Module, u8>> {
-    let name = if path == "-" { "<stdin>" } else { path };
-    let bytes = match streams.read(path) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            writeln!(streams.err, "error: can't read {name}: {error}")?;
-            return Ok(Err(exit::USAGE));
-        }
-    };
-    match input::read(&bytes, None, &ParseOptions::default()) {
-        Ok(input) => Ok(Ok(input.module)),
-        Err(refused) => {
-            for diagnostic in &refused.diagnostics {
-                let report = Report::new(diagnostic, refused.source(name));
-                streams.err.write_all(report.render(false).as_bytes())?;
-            }
-            Ok(Err(exit::PARSE))
-        }
-    }
 }
 
 /// The computations the entry reaches, callees first.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use hlo_text::diagnostic::did_you_mean;
 
+use super::Streams;
 use crate::lit;
 
 /// Runs lit tests in this process: `hlo-check lit-tests/`.
@@ -15,6 +16,10 @@ use crate::lit;
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) lit: lit::cli::Options,
+
+    /// Write the generated CHECK lines of failing tests anew
+    #[arg(long, help_heading = "Execution", conflicts_with = "watch")]
+    pub(super) update: bool,
 }
 
 /// Runs the tests `args` (the program's own name first) asks for.
@@ -30,7 +35,24 @@ pub(super) fn run(args: Vec<OsString>) -> ExitCode {
     for hint in hints(&cli.lit.paths, Path::new("")) {
         eprintln!("{hint}");
     }
-    match lit::run(&cli.lit, &crate::host()) {
+    let status = lit::run_all(&cli.lit, &crate::host()).and_then(|run| {
+        if !cli.update {
+            return Ok(run.status);
+        }
+        let mut out = std::io::stdout();
+        let mut streams = Streams {
+            stdin: &[],
+            current_dir: Path::new(""),
+            scratch_dir: Path::new(""),
+            environment: None,
+            out: &mut out,
+            err: &mut std::io::stderr(),
+            color: false,
+            asks_process: true,
+        };
+        update_failing(&run, &mut streams)
+    });
+    match status {
         Ok(status) => ExitCode::from(status),
         // Nobody reads on: nothing to say, and nobody to say it to.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -39,6 +61,17 @@ pub(super) fn run(args: Vec<OsString>) -> ExitCode {
             ExitCode::from(lit::cli::USAGE)
         }
     }
+}
+
+/// Updates the tests of a run that failed; gives the exit status, which is that of the run unless all are mended.
+pub(super) fn update_failing(run: &lit::run::Run, streams: &mut Streams<'_>) -> std::io::Result<u8> {
+    let failing = run.outcomes.iter().filter(|(_, result)| result.code.is_failure());
+    let failing: Vec<_> = failing.map(|(test, _)| test.clone()).collect();
+    if failing.is_empty() {
+        return Ok(run.status);
+    }
+    let updated = super::update::failing(&failing, streams)?;
+    Ok(if updated == failing.len() { 0 } else { run.status })
 }
 
 /// What was probably meant by paths that aren't there: subcommands (by the first) or their neighbours.

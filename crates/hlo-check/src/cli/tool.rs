@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::exit;
-use super::test::{Cli, hints};
+use super::test::{Cli, hints, update_failing};
 use crate::filecheck::FileCheckTool;
 use crate::lit::bazel::Bazel;
 use crate::lit::cli::Environment;
@@ -37,8 +37,12 @@ impl Tool for CheckTool {
                     let mut streams = super::Streams {
                         stdin: &invocation.stdin,
                         current_dir: &invocation.current_dir,
+                        scratch_dir: &invocation.scratch_dir,
+                        environment: Some(&invocation.env),
                         out: &mut stdout,
                         err: &mut stderr,
+                        color: false,
+                        asks_process: false,
                     };
                     // Memory takes everything.
                     let status =
@@ -53,8 +57,8 @@ impl Tool for CheckTool {
 
 fn run_tests(invocation: &Invocation) -> Output {
     let args = std::iter::once("hlo-check").chain(invocation.args.iter().map(String::as_str));
-    let mut options = match Cli::try_parse_from(args) {
-        Ok(cli) => cli.lit,
+    let (mut options, updates) = match Cli::try_parse_from(args) {
+        Ok(cli) => (cli.lit, cli.update),
         Err(error) => {
             let text = error.to_string().into_bytes();
             let status = error.exit_code();
@@ -88,8 +92,24 @@ fn run_tests(invocation: &Invocation) -> Output {
     let mut stdout = Vec::new();
     let mut streams = run::Streams { out: &mut stdout, err: &mut stderr };
     let result = run::run(&options, &crate::host(), &Environment { lit, bazel }, &mut streams);
+    let status = result.and_then(|run| {
+        if !updates {
+            return Ok(run.status);
+        }
+        let mut streams = super::Streams {
+            stdin: &[],
+            current_dir: &invocation.current_dir,
+            scratch_dir: &invocation.scratch_dir,
+            environment: Some(&invocation.env),
+            out: &mut stdout,
+            err: &mut stderr,
+            color: false,
+            asks_process: false,
+        };
+        update_failing(&run, &mut streams)
+    });
     // Memory takes everything.
-    let status = result.map_or(exit::USAGE, |run| run.status);
+    let status = status.unwrap_or(exit::USAGE);
     Output { stdout, stderr, status: status.into(), crashed: false }
 }
 

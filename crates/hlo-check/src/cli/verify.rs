@@ -5,47 +5,42 @@ use std::io::{self, Write};
 use hlo_text::diagnostic::{Diagnostic, Report, Severity, Source};
 use hlo_text::{ParseOptions, VerifyOptions, verify};
 
+use super::options::{Syntax, Words, flag};
 use super::{Streams, exit};
 use crate::input;
 
-const USAGE: &str = "[--layout-sensitive] [--allow-mixed-precision] [--strict] [--short] FILE...
-
-Reads modules (text or protocol buffers) and says which rules of XLA's verifier they break; `-` is standard input.
-
-  --layout-sensitive       layouts must fit as well
-  --allow-mixed-precision  operands may be floating-point numbers of different widths
-  --strict                 reads only what XLA reads
-  --short                  one line for each fault
-
-Exit status: 0 all are valid, 2 wrong usage or unreadable file, 3 no HLO, 4 invalid module.";
+pub(super) const SYNTAX: Syntax = Syntax {
+    operands: "FILE...",
+    words: Words::Files,
+    options: &[
+        flag("--layout-sensitive", "layouts must fit as well"),
+        flag("--allow-mixed-precision", "operands may be floating-point numbers of different widths"),
+        flag("--strict", "reads only what XLA reads"),
+        flag("--short", "one line for each fault"),
+    ],
+    about: "Reads modules, text or protocol buffers, and says which rules of XLA's verifier they break; `-` is standard input.",
+    notes: "Example: hlo-check verify --short model.hlo\n\
+            Exit status: 0 all are valid, 2 wrong usage or unreadable file, 3 no HLO, 4 invalid module.",
+};
 
 /// Checks files.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let mut files = Vec::new();
-    let (mut parse, mut rules, mut short) = (ParseOptions::default(), VerifyOptions::default(), false);
-    for arg in args {
-        match arg.as_str() {
-            "--layout-sensitive" => rules.layout_sensitive = true,
-            "--allow-mixed-precision" => rules.allow_mixed_precision = true,
-            "--strict" => parse.dialect = hlo_text::Dialect::Strict,
-            "--short" => short = true,
-            "--help" | "-h" => {
-                writeln!(streams.out, "usage: {command} {USAGE}")?;
-                return Ok(0);
-            }
-            option if option.starts_with('-') && option != "-" => {
-                writeln!(streams.err, "error: there is no option `{option}`\nusage: {command} {USAGE}")?;
-                return Ok(exit::USAGE);
-            }
-            _ => files.push(arg),
-        }
+    let given = match SYNTAX.read(command, args, streams)? {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    if given.operands.is_empty() {
+        return SYNTAX.misused(command, "no file is given", streams);
     }
-    if files.is_empty() {
-        writeln!(streams.err, "usage: {command} {USAGE}")?;
-        return Ok(exit::USAGE);
-    }
+    let parse = if given.has("--strict") { ParseOptions::strict() } else { ParseOptions::default() };
+    let rules = VerifyOptions {
+        layout_sensitive: given.has("--layout-sensitive"),
+        allow_mixed_precision: given.has("--allow-mixed-precision"),
+        ..VerifyOptions::default()
+    };
+    let short = given.has("--short");
     let mut status = 0;
-    for file in files {
+    for &file in &given.operands {
         let own = match streams.read(file) {
             Ok(bytes) => {
                 let name = if file == "-" { "<stdin>" } else { file };

@@ -17,6 +17,9 @@ use super::substitution::{Pattern, Substitution};
 /// Name of the configuration file.
 pub const FILE_NAME: &str = "lit.toml";
 
+/// The variable in which tests find the `pipelines` of their configuration: one per line, `NAME=PASS,...`.
+pub const PIPELINES_VARIABLE: &str = "HLO_OPT_PIPELINES";
+
 /// Variables of this process's environment that tests see without being asked for.
 pub const PASSED_VARIABLES: [&str; 16] = [
     "HOME",
@@ -80,6 +83,8 @@ pub struct SuiteConfig {
     pub parallelism_groups: BTreeMap<String, usize>,
     /// What lints do to the tests.
     pub lints: LintLevel,
+    /// Lists of passes by name, for programs that run passes.
+    pub pipelines: BTreeMap<String, String>,
     /// Whether the tests see no variables but those every test sees.
     pub plain_environment: bool,
 }
@@ -158,6 +163,7 @@ struct File {
     lints: Option<LintLevel>,
     pass_environment: Vec<String>,
     environment: BTreeMap<String, String>,
+    pipelines: BTreeMap<String, String>,
     substitutions: Pairs,
     regex_substitutions: Pairs,
 }
@@ -257,6 +263,7 @@ impl SuiteConfig {
             parallelism_group: None,
             parallelism_groups: BTreeMap::new(),
             lints: defaults.lints.unwrap_or_default(),
+            pipelines: BTreeMap::new(),
             plain_environment: true,
         }
     }
@@ -353,6 +360,12 @@ impl SuiteConfig {
             }
         }
         self.environment.extend(file.environment);
+        self.pipelines.extend(file.pipelines);
+        if !self.pipelines.is_empty() {
+            let one_line = |list: &String| list.replace(['\n', '\r'], " ");
+            let lines = self.pipelines.iter().map(|(name, list)| format!("{name}={}\n", one_line(list)));
+            self.environment.insert(PIPELINES_VARIABLE.to_owned(), lines.collect());
+        }
         for (pattern, value) in file.substitutions.0 {
             let span = pattern.span();
             let text = pattern.into_inner();

@@ -58,15 +58,24 @@ pub struct Host {
 /// # Errors
 /// Standard output can't be written to.
 pub fn run(options: &cli::Options, host: &Host) -> std::io::Result<u8> {
+    Ok(run_all(options, host)?.status)
+}
+
+/// As [`run`], with the results of all tests; with `--watch` there are none.
+///
+/// # Errors
+/// Standard output can't be written to.
+pub fn run_all(options: &cli::Options, host: &Host) -> std::io::Result<run::Run> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut err = std::io::stderr();
     let mut streams = run::Streams { out: &mut out, err: &mut err };
     let environment = cli::Environment::of_process();
     if options.watch {
-        return watch::run_forever(options, host, &environment, &mut streams);
+        let status = watch::run_forever(options, host, &environment, &mut streams)?;
+        return Ok(run::Run { outcomes: Vec::new(), status });
     }
     interrupt::listen();
-    Ok(run::run(options, host, &environment, &mut streams)?.status)
+    run::run(options, host, &environment, &mut streams)
 }
 
 fn defaults(host: &Host) -> Defaults {

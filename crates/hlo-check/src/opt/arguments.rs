@@ -49,7 +49,7 @@ pub(super) enum ListForm {
 
 /// How diagnostics are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum ErrorFormat {
+pub(crate) enum ErrorFormat {
     /// With the lines they are about.
     #[default]
     Human,
@@ -136,6 +136,19 @@ impl Arguments {
         PassContext { resources, fuel, wants_remarks: self.remarks, ..PassContext::default() }
     }
 
+    /// Puts another list in the place of the passes.
+    ///
+    /// # Errors
+    /// What `expand` says.
+    pub(super) fn expand_passes(
+        &mut self,
+        expand: impl FnOnce(Vec<PassRequest>) -> Result<Vec<PassRequest>, String>,
+    ) -> Result<(), String> {
+        self.passes =
+            expand(std::mem::take(&mut self.passes)).map_err(|message| format!("--passes: {message}"))?;
+        Ok(())
+    }
+
     /// Whether a list of passes is given that has none.
     pub(super) fn asks_for_nothing(&self) -> bool {
         self.passes_given && self.passes.is_empty()
@@ -185,7 +198,7 @@ const OPTIONS: &[OptionRow] = &[
     row(
         "passes",
         Value("PASS,...", add_passes),
-        "runs these in this order; without any the module is printed",
+        "runs these in this order, @NAME for a pipeline; without any the module is printed",
     ),
     row("skip-pass", Value("PASS,...", add_skipped), "doesn't run these, whatever --passes says"),
     row("disable-all-passes", Switch(|arguments, on| arguments.disable_all = on), "runs none"),
@@ -652,4 +665,15 @@ pub(super) fn write_help(out: &mut dyn Write) -> io::Result<()> {
          Exit status: 0 fine, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module, 5 a pass failed or is\n\
          not implemented, 134 a pass panicked."
     )
+}
+
+/// Every option that is shown: as it is written, what its value is called, what it does.
+pub(crate) fn shown_options() -> impl Iterator<Item = (String, Option<&'static str>, &'static str)> {
+    OPTIONS.iter().filter(|row| !row.help.is_empty()).map(|row| {
+        let value = match row.takes {
+            Switch(_) => None,
+            Value(what, _) | Optional(what, _) => Some(what),
+        };
+        (dashed(row.name), value, row.help)
+    })
 }

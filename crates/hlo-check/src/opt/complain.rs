@@ -19,10 +19,20 @@ pub(super) fn diagnostic(
     format: ErrorFormat,
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
+    streams.err.write_all(diagnostic_text(diagnostic, source, format, streams.color).as_bytes())
+}
+
+/// A diagnostic about `source` as text.
+pub(crate) fn diagnostic_text(
+    diagnostic: &Diagnostic,
+    source: Source<'_>,
+    format: ErrorFormat,
+    color: bool,
+) -> String {
     let report = Report::new(diagnostic, source);
     match format {
-        ErrorFormat::Human => streams.err.write_all(report.render(streams.color).as_bytes()),
-        ErrorFormat::Short => streams.err.write_all(report.render_short().as_bytes()),
+        ErrorFormat::Human => report.render(color),
+        ErrorFormat::Short => report.render_short(),
         ErrorFormat::Json => {
             let mut object = json!({
                 "severity": severity_name(diagnostic.severity),
@@ -37,7 +47,7 @@ pub(super) fn diagnostic(
                 fields.insert("related".to_owned(), related.into());
                 fields.insert("help".to_owned(), diagnostic.help.clone().into());
             }
-            writeln!(streams.err, "{object}")
+            format!("{object}\n")
         }
     }
 }
@@ -142,6 +152,21 @@ pub(super) fn broken(
         writeln!(err, "note: also [{}] {}", violation.code.as_str(), violation.message)?;
     }
     Ok(())
+}
+
+/// Writes the command that makes a fault happen again, or why there is none.
+pub(super) fn reproducer(
+    command: &Result<String, String>,
+    format: ErrorFormat,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    if format.is_json() {
+        return writeln!(err, "{}", json!({ "severity": "note", "reproducer": command.as_ref().ok() }));
+    }
+    match command {
+        Ok(command) => writeln!(err, "note: reproducer: {command}"),
+        Err(message) => writeln!(err, "note: {message}"),
+    }
 }
 
 /// Writes a remark.

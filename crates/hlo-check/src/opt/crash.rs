@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Write};
+use std::path::Path;
 
 use hlo_passes::pass::Place;
 use hlo_passes::pipeline::NoObserver;
@@ -14,11 +15,49 @@ use crate::input::{self, Input};
 use crate::panics;
 
 /// A list of passes as a word of a POSIX shell and of a RUN line.
-pub(super) fn quote(passes: &str) -> String {
+pub(crate) fn quote(passes: &str) -> String {
     if passes.contains(|c: char| !(c.is_ascii_alphanumeric() || "-_,./:=+@%".contains(c))) {
         format!("'{}'", passes.replace('\'', "'\\''"))
     } else {
         passes.to_owned()
+    }
+}
+
+/// A module and the passes that don't get through with it.
+pub(crate) struct Reproducer<'r> {
+    /// What happens, for the name of the file.
+    pub(crate) kind: &'static str,
+    /// The pass it happens in.
+    pub(crate) pass: &'r str,
+    /// The passes to run, as `--passes` takes them.
+    pub(crate) passes: &'r str,
+    /// Other options of the run.
+    pub(crate) options: &'r [&'static str],
+    /// The module.
+    pub(crate) text: &'r [u8],
+}
+
+impl Reproducer<'_> {
+    /// Writes a test that makes it happen again. Gives the command for a shell.
+    ///
+    /// # Errors
+    /// The file can't be written; what is to be said.
+    pub(crate) fn write(&self, folder: &Path) -> Result<String, String> {
+        let mut options = format!("--passes={}", quote(self.passes));
+        for option in self.options {
+            options.push(' ');
+            options.push_str(option);
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(self.text);
+        let name = format!("{}-{}-{:08x}.hlo", self.kind, self.pass, hasher.finish() as u32);
+        let mut file = format!("// RUN: hlo-opt %s {options}\n").into_bytes();
+        file.extend_from_slice(self.text);
+        let path = folder.join(&name);
+        match std::fs::write(&path, file) {
+            Ok(()) => Ok(format!("hlo-opt {} {options}", path.display())),
+            Err(error) => Err(format!("the reproducer {} can't be written: {error}", path.display())),
+        }
     }
 }
 
@@ -50,62 +89,92 @@ impl Crash<'_> {
             }
             None => writeln!(err, "  before it came to an instruction")?,
         }
-        let index = self.context.index;
-        let (text, passes) =
-            match panics::guard(|| module_before(arguments, self.pipeline, resources, bytes, index)) {
-                Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-                _ => (input_text(arguments, bytes), self.pipeline.list(0..usize::MAX)),
-            };
-        let passes = quote(&passes);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&text);
-        let name = format!("crash-{pass}-{:08x}.hlo", hasher.finish() as u32);
-        let mut file = format!("// RUN: hlo-opt %s --passes={passes}\n").into_bytes();
-        file.extend_from_slice(&text);
-        let path = resources.scratch_dir.join(&name);
-        match std::fs::write(&path, file) {
-            Ok(()) => writeln!(err, "  reproducer: hlo-opt {} --passes={passes}", path.display()),
-            Err(error) => writeln!(err, "  the reproducer {} can't be written: {error}", path.display()),
+        let unit = Reproduced { arguments, pipeline: self.pipeline, resources, bytes };
+        match unit.write("crash", pass, self.context.index) {
+            Ok(command) => writeln!(err, "  reproducer: {command}"),
+            Err(message) => writeln!(err, "  {message}"),
         }
     }
 
     /// The instruction the pass was at.
     fn place(&self) -> Option<Place> {
-        let current = self.context.current?;
-        // The tables may be half changed, so this may panic as well.
-        panics::guard(|| {
-            let known = self
-                .module
-                .computations()
-                .iter()
-                .any(|&id| self.module.computation(id).instructions.contains(&current));
-            known.then(|| Place::of(self.module, current))
-        })
-        .ok()
-        .flatten()
+        place_of(self.module, self.context)
     }
 }
 
-/// The input as text, whatever form it has.
-fn input_text(arguments: &Arguments, bytes: &[u8]) -> Vec<u8> {
-    match input::read(bytes, arguments.format, &arguments.parse) {
-        Ok(Input { module, proto: Some(_), .. }) => {
-            let options = PrintOptions { print_large_constants: true, ..PrintOptions::default() };
-            module.to_text(&options).into_bytes()
+/// The instruction a pass was at that panicked in `module`.
+pub(crate) fn place_of(module: &Module, context: &PassContext<'_>) -> Option<Place> {
+    let current = context.current?;
+    // The tables may be half changed, so this may panic as well.
+    panics::guard(|| {
+        let mut computations = module.computations().iter();
+        let known = computations.any(|&id| module.computation(id).instructions.contains(&current));
+        known.then(|| Place::of(module, current))
+    })
+    .ok()
+    .flatten()
+}
+
+/// A run that went wrong.
+pub(super) struct Reproduced<'r> {
+    pub(super) arguments: &'r Arguments,
+    pub(super) pipeline: &'r Pipeline,
+    pub(super) resources: &'r FileResources<'r>,
+    /// The input.
+    pub(super) bytes: &'r [u8],
+}
+
+impl Reproduced<'_> {
+    /// Writes a test that makes it happen again, with the module as the pass got it if that can be had, otherwise with
+    /// the input. `runs` passes had run before. Gives the command for a shell.
+    ///
+    /// # Errors
+    /// The file can't be written; what is to be said.
+    pub(super) fn write(&self, kind: &'static str, pass: &str, runs: usize) -> Result<String, String> {
+        let length = self.pipeline.keys().count().max(1);
+        let index = runs % length;
+        let (text, passes) = match panics::guard(|| self.module_before(runs / length, index)) {
+            Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
+            _ => (self.input_text(), self.pipeline.list(0..usize::MAX)),
+        };
+        let rules = &self.arguments.verify;
+        let options: Vec<&str> = [
+            ("--no-verify", self.arguments.no_verify),
+            ("--layout-sensitive", rules.layout_sensitive),
+            ("--allow-mixed-precision", rules.allow_mixed_precision),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_on)| is_on.then_some(name))
+        .collect();
+        Reproducer { kind, pass, passes: &passes, options: &options, text: &text }
+            .write(self.resources.scratch_dir)
+    }
+
+    fn input(&self) -> Option<Input<'_>> {
+        input::read(self.bytes, self.arguments.format, &self.arguments.parse).ok()
+    }
+
+    /// The input as text, whatever form it has.
+    fn input_text(&self) -> Vec<u8> {
+        match self.input() {
+            Some(Input { module, proto: Some(_), .. }) => lossless(&module).into_bytes(),
+            _ => self.bytes.to_vec(),
         }
-        _ => bytes.to_vec(),
+    }
+
+    /// The module after `rounds` of all passes and the first `index` passes, as text; `None` if it can't be had.
+    fn module_before(&self, rounds: usize, index: usize) -> Option<String> {
+        let mut module = self.input()?.module;
+        let mut context = self.arguments.context(self.resources);
+        for _ in 0..rounds {
+            self.pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
+        }
+        self.pipeline.run_first(index, &mut module, &mut context, &mut NoObserver).ok()?;
+        Some(lossless(&module))
     }
 }
 
-/// The module after the passes before the one at `index`, as text; `None` if it can't be had.
-fn module_before(
-    arguments: &Arguments,
-    pipeline: &Pipeline,
-    resources: &FileResources<'_>,
-    bytes: &[u8],
-    index: usize,
-) -> Option<String> {
-    let mut module = input::read(bytes, arguments.format, &arguments.parse).ok()?.module;
-    pipeline.run_first(index, &mut module, &mut arguments.context(resources), &mut NoObserver).ok()?;
-    Some(module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() }))
+/// All of a module, to be read back.
+pub(crate) fn lossless(module: &Module) -> String {
+    module.to_text(&PrintOptions { print_large_constants: true, ..PrintOptions::default() })
 }

@@ -29,6 +29,11 @@ fn write_table(out: &mut dyn Write) -> io::Result<()> {
         let status = info.status.name();
         writeln!(out, "{:>3} {:<width$} {status:<13} {}", number + 1, info.key, info.doc)?;
     }
+    writeln!(out)?;
+    for pipeline in registry::PIPELINES {
+        let name = format!("@{}", pipeline.name);
+        writeln!(out, "    {name:<width$} {:<13} {}", "pipeline", pipeline.doc)?;
+    }
     Ok(())
 }
 

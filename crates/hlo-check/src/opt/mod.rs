@@ -4,10 +4,11 @@
 
 mod arguments;
 mod complain;
-mod crash;
+pub(crate) mod crash;
 mod listing;
+mod pipelines;
 mod resources;
-mod split;
+pub(crate) mod split;
 mod unit;
 mod watch;
 
@@ -21,6 +22,8 @@ use hlo_passes::registry::{self, Status};
 use crate::cli::exit;
 use crate::tool::{Invocation, Output, Tool};
 use arguments::{Action, Arguments};
+pub(crate) use arguments::{ErrorFormat, shown_options};
+pub(crate) use complain::diagnostic_text;
 use resources::{Environment, FileResources};
 use unit::Unit;
 
@@ -49,11 +52,7 @@ impl Tool for OptTool {
         let mut streams = Streams { out: &mut stdout, err: &mut stderr, color: false };
         let read_stdin = || Ok(invocation.stdin.clone());
         let scratch_dir = invocation.current_dir.join(&invocation.scratch_dir);
-        let resources = FileResources {
-            current_dir: &invocation.current_dir,
-            scratch_dir: &scratch_dir,
-            environment: Environment::Given(&invocation.env),
-        };
+        let resources = resources_of(invocation, &scratch_dir);
         let status = run(&invocation.args, &resources, read_stdin, &mut streams)
             // Memory takes everything; the only faults left are those of files, which are reported where they occur.
             .unwrap_or(exit::USAGE);
@@ -65,7 +64,7 @@ impl Tool for OptTool {
         if !invocation.args.iter().any(|arg| arg.contains("split-input-file")) {
             return None;
         }
-        let arguments = arguments::parse(&invocation.args).ok()?;
+        let arguments = parse(&invocation.args, &resources_of(invocation, Path::new(""))).ok()?;
         if !matches!(arguments.action, Action::Run) || !arguments.split_input_file {
             return None;
         }
@@ -108,7 +107,7 @@ impl Tool for OptTool {
     }
 
     fn unsupported(&self, invocation: &Invocation) -> Option<String> {
-        let arguments = arguments::parse(&invocation.args).ok()?;
+        let arguments = parse(&invocation.args, &resources_of(invocation, Path::new(""))).ok()?;
         if let Some(option) = arguments.needs_xla {
             return Some(format!("{option} needs XLA's own compiler"));
         }
@@ -123,6 +122,25 @@ impl Tool for OptTool {
             None => None,
         })
     }
+}
+
+/// What a call sees of files and settings.
+fn resources_of<'i>(invocation: &'i Invocation, scratch_dir: &'i Path) -> FileResources<'i> {
+    FileResources {
+        current_dir: &invocation.current_dir,
+        scratch_dir,
+        environment: Environment::Given(&invocation.env),
+    }
+}
+
+/// Reads the command line; named pipelines become the passes they stand for.
+///
+/// # Errors
+/// What is wrong with it, one sentence.
+fn parse(args: &[String], resources: &FileResources<'_>) -> Result<Arguments, String> {
+    let mut arguments = arguments::parse(args)?;
+    arguments.expand_passes(|list| pipelines::expand_list(list, resources))?;
+    Ok(arguments)
 }
 
 /// The call without what it reads.
@@ -180,7 +198,7 @@ fn run(
     read_stdin: impl FnOnce() -> io::Result<Vec<u8>>,
     streams: &mut Streams<'_>,
 ) -> io::Result<u8> {
-    let arguments = match arguments::parse(args) {
+    let arguments = match parse(args, resources) {
         Ok(arguments) => arguments,
         Err(message) => {
             writeln!(streams.err, "error: {message}")?;

@@ -11,11 +11,11 @@ const SUSPICIOUS_DASHES: usize = 3;
 
 /// A case of a split file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Case<'b> {
+pub(crate) struct Case<'b> {
     /// Number of its first line in the file, from 1.
-    pub(super) first_line: usize,
+    pub(crate) first_line: usize,
     /// Its text, without markers.
-    pub(super) bytes: &'b [u8],
+    pub(crate) bytes: &'b [u8],
 }
 
 /// The cases of a file, at least one. Lines that are the marker and nothing else, blanks at the end aside, separate.
@@ -24,7 +24,7 @@ pub(super) struct Case<'b> {
 /// # Errors
 /// The numbers of the lines that are almost the marker: XLA's tools separate at some of them, and cases that run
 /// together give errors that don't say why.
-pub(super) fn cases(bytes: &[u8]) -> Result<Vec<Case<'_>>, Vec<usize>> {
+pub(crate) fn cases(bytes: &[u8]) -> Result<Vec<Case<'_>>, Vec<usize>> {
     let (mut cases, mut near_misses) = (Vec::new(), Vec::new());
     let (mut first_line, mut start, mut at) = (1, 0, 0);
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -63,7 +63,7 @@ fn is_near_miss(line: &[u8]) -> bool {
 }
 
 /// Whether there is anything but blanks and comments.
-fn has_text(bytes: &[u8]) -> bool {
+pub(crate) fn has_text(bytes: &[u8]) -> bool {
     let mut rest = bytes.trim_ascii_start();
     loop {
         let end = if rest.starts_with(b"//") {

@@ -181,6 +181,63 @@ fn a_pass_that_panics_is_named_and_leaves_a_reproducer() {
     assert!(said.contains("can't be written"), "{said}");
 }
 
+/// Makes every negation wider than its operand.
+struct Widening;
+
+impl hlo_passes::Pass for Widening {
+    fn run(
+        &self,
+        edit: &mut hlo_passes::Editor<'_>,
+        context: &mut hlo_passes::PassContext<'_>,
+    ) -> hlo_passes::PassResult<()> {
+        let entry = edit.entry();
+        for id in edit.computation(entry).instructions.clone() {
+            if context.may_rewrite(edit, id) && edit.instruction(id).opcode == hlo_text::ir::Opcode::Negate {
+                let wide = edit.array_shape(hlo_text::ir::ElementType::F32, &[3]);
+                edit.set_shape(id, wide);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pass_that_leaves_an_invalid_module_leaves_a_reproducer() {
+    let info = |key| registry::find(key).expect("a key");
+    let Status::Implemented(make_dce) = info("dce").status else { panic!("dce runs") };
+    let pipeline = Pipeline::of_passes([
+        (info("dce"), make_dce()),
+        (info("stub"), Box::new(Widening) as Box<dyn hlo_passes::Pass>),
+    ]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  dead = f32[2] sine(p)\n  n = f32[2] negate(p)\n  ROOT t = (f32[2]) tuple(n)\n}\n";
+    let run = |options: &[&str]| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut streams = Streams { out: &mut out, err: &mut err, color: false };
+        let resources = FileResources {
+            current_dir: Path::new(""),
+            scratch_dir: folder.path(),
+            environment: Environment::Process,
+        };
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        let arguments = arguments::parse(&options).expect("options");
+        let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
+        let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
+        assert_eq!((status, out.len()), (exit::PASS, 0));
+        text(&err).to_owned()
+    };
+    let said = run(&["--layout-sensitive"]);
+    let command = said.split("note: reproducer: hlo-opt ").nth(1).expect("a reproducer").trim_end();
+    let (path, options) = command.split_once(' ').expect("options");
+    assert_eq!(options, "--passes=stub --layout-sensitive");
+    assert!(path.contains("invalid-stub-"), "{path}");
+    let file = std::fs::read_to_string(path).expect("it is there");
+    assert!(file.starts_with("// RUN: hlo-opt %s --passes=stub --layout-sensitive\nHloModule m"), "{file}");
+    // The module is the one the pass got.
+    assert!(file.contains("%n = f32[2]{0} negate(%p)") && !file.contains("sine("), "{file}");
+    assert!(run(&["--error-format=json"]).contains("\"reproducer\":\"hlo-opt "));
+}
+
 #[test]
 fn the_example_of_the_help_can_be_run() {
     let mut help = Vec::new();
@@ -209,4 +266,54 @@ fn cases_without_text_print_nothing() {
     assert_eq!((whole.status, text(&whole.stderr)), (0, ""));
     assert_eq!(text(&whole.stdout).matches("HloModule").count(), 2);
     assert_eq!(text(&whole.stdout).matches("// -----").count(), 1);
+}
+
+/// Gives the root another shape.
+struct Breaking;
+
+impl hlo_passes::Pass for Breaking {
+    fn run(
+        &self,
+        edit: &mut hlo_passes::Editor<'_>,
+        _context: &mut hlo_passes::PassContext<'_>,
+    ) -> hlo_passes::PassResult<()> {
+        let root = edit.computation(edit.entry()).root;
+        let shape = edit.array_shape(hlo_text::ir::ElementType::F32, &[3]);
+        edit.set_shape(root, shape);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_pass_that_leaves_an_invalid_module_leaves_a_reproducer() {
+    let info = |key| registry::find(key).expect("a key");
+    let Status::Implemented(make_dce) = info("dce").status else { panic!("dce runs") };
+    let pipeline = Pipeline::of_passes([
+        (info("dce"), make_dce()),
+        (info("stub"), Box::new(Breaking) as Box<dyn hlo_passes::Pass>),
+    ]);
+    let module = "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  dead = f32[2] sine(p)\n  ROOT n = f32[2] negate(p)\n}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, line) in [
+        ("human", "  reproducer: hlo-opt "),
+        ("json", "{\"severity\":\"note\",\"message\":\"reproducer: hlo-opt "),
+    ] {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut streams = Streams { out: &mut out, err: &mut err, color: false };
+        let resources = FileResources {
+            current_dir: Path::new(""),
+            scratch_dir: folder.path(),
+            environment: Environment::Process,
+        };
+        let arguments = arguments::parse(&[format!("--error-format={format}")]).expect("an option");
+        let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
+        let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
+        assert_eq!((status, out.len()), (exit::PASS, 0));
+        assert!(text(&err).contains(line), "{}", text(&err));
+    }
+    let files: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
+    let [Ok(file)] = &files[..] else { panic!("{files:?}") };
+    let file = std::fs::read_to_string(file.path()).expect("it is there");
+    assert!(file.starts_with("// RUN: hlo-opt %s --passes=stub\nHloModule m"), "{file}");
+    assert!(file.contains("f32[2]{0} negate(") && !file.contains("sine("), "{file}");
 }

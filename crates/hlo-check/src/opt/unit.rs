@@ -10,10 +10,10 @@ use hlo_passes::pipeline::{NoObserver, Observer, PipelineError};
 use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
-use hlo_text::{Module, PrintOptions, Violation, verify};
+use hlo_text::{Module, Violation, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
-use super::crash::Crash;
+use super::crash::{Crash, Reproduced};
 use super::resources::FileResources;
 use super::watch::Watcher;
 use super::{Streams, complain};
@@ -122,6 +122,9 @@ impl<'b> Unit<'b> {
                 if let Some(broken) = broken {
                     let before = self.before_pass(&broken, arguments, pipeline, resources);
                     complain::broken(&broken, before.as_deref(), format, streams.err)?;
+                    let unit = Reproduced { arguments, pipeline, resources, bytes: self.bytes };
+                    let reproducer = unit.write("invalid", broken.pass, broken.runs);
+                    complain::reproducer(&reproducer, format, streams.err)?;
                 }
                 return Ok(exit::PASS);
             }
@@ -204,7 +207,7 @@ impl<'b> Unit<'b> {
         pipeline: &Pipeline,
         resources: &dyn Resources,
     ) -> Option<String> {
-        let (id, _) = broken.instruction.as_ref()?;
+        broken.instruction.as_ref()?;
         let mut module = self.read(arguments).ok()?.module;
         let mut context = arguments.context(resources);
         // The pipeline may have run more than once.
@@ -213,8 +216,7 @@ impl<'b> Unit<'b> {
             pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;
         }
         pipeline.run_first(broken.runs % length, &mut module, &mut context, &mut NoObserver).ok()?;
-        let is_there = id.index() < module.instruction_id_limit() && !module.is_removed(*id);
-        is_there.then(|| module.print_instruction(*id, &PrintOptions::default()))
+        broken.instruction_in(&module)
     }
 }
 

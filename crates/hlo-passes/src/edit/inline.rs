@@ -1,8 +1,8 @@
 //! Replacing a call by the body of what it calls.
 
 use hlo_text::ir::{
-    AttrKey, AttrValue, ComputationId, InstructionId, Metadata, Opcode, OriginalNode, OriginalValue, Symbol,
-    Value,
+    AttrKey, AttrValue, ComputationId, InstructionId, Metadata, MetadataId, Opcode, OriginalNode,
+    OriginalValue, Symbol, Value,
 };
 
 use super::{Editor, ReplaceOptions};
@@ -43,7 +43,7 @@ impl Editor<'_> {
             self.drop_composite_attributes(call);
         }
         let predecessors = self.control_predecessors(call).to_vec();
-        let op_name = self.op_name(call).map(<[u8]>::to_vec).unwrap_or_default();
+        let op_name = self.op_name_symbol(call).filter(|&name| !self.strings().get(name).is_empty());
         let mut named = Set::default();
         let mut copies = InlinedInstructions::default();
         let mut operands = Vec::new();
@@ -76,7 +76,9 @@ impl Editor<'_> {
             for &predecessor in &predecessors {
                 self.add_control_dependency(predecessor, copy);
             }
-            self.prefix_op_names(copy, &op_name, &mut named);
+            if let Some(op_name) = op_name {
+                self.prefix_op_names(copy, op_name, &mut named);
+            }
             self.prefix_original_value(call, copy);
         }
         let root = copies[&self.computation(callee).root];
@@ -120,9 +122,8 @@ impl Editor<'_> {
         false
     }
 
-    fn op_name(&self, id: InstructionId) -> Option<&[u8]> {
-        let metadata = self.metadata(self.instruction(id).metadata?);
-        metadata.op_name.map(|name| self.strings().get(name))
+    fn op_name_symbol(&self, id: InstructionId) -> Option<Symbol> {
+        self.metadata(self.instruction(id).metadata?).op_name
     }
 
     /// Puts the name of the call's original value before the names in that of a copy. Without such a name the copy
@@ -180,10 +181,7 @@ impl Editor<'_> {
 
     /// Puts `prefix/` before the `op_name` of an instruction and of all in the computations it calls, but in none of
     /// those in `done`. Names that begin with the prefix already stay, and those that would become too long.
-    fn prefix_op_names(&mut self, id: InstructionId, prefix: &[u8], done: &mut Set<ComputationId>) {
-        if prefix.is_empty() {
-            return;
-        }
+    fn prefix_op_names(&mut self, id: InstructionId, prefix: Symbol, done: &mut Set<ComputationId>) {
         let mut pending = Vec::new();
         self.for_each_called_computation(id, |callee| pending.push(callee));
         self.prefix_op_name(id, prefix);
@@ -198,19 +196,37 @@ impl Editor<'_> {
         }
     }
 
-    fn prefix_op_name(&mut self, id: InstructionId, prefix: &[u8]) {
-        let name = self.op_name(id).unwrap_or_default();
-        let joined = match name {
-            [] => prefix.to_vec(),
-            name if name.starts_with(prefix) => return,
-            name if prefix.len() + 1 + name.len() > MAX_OP_NAME_BYTES => return,
-            name => [prefix, b"/", name].concat(),
+    fn prefix_op_name(&mut self, id: InstructionId, prefix: Symbol) {
+        let old = self.instruction(id).metadata;
+        let new = match self.prefixed_metadata.get(&(prefix, old)) {
+            Some(&known) => known,
+            None => {
+                let made = self.prefixed(old, prefix);
+                self.prefixed_metadata.insert((prefix, old), made);
+                made
+            }
         };
-        let joined = self.intern(joined);
-        let metadata = self.instruction(id).metadata.map(|metadata| self.metadata(metadata).clone());
-        let metadata = Metadata { op_name: Some(joined), ..metadata.unwrap_or_default() };
-        let metadata = self.intern_metadata(metadata);
-        self.set_metadata(id, Some(metadata));
+        if new != old {
+            self.set_metadata(id, new);
+        }
+    }
+
+    /// The metadata with `prefix/` before its `op_name`.
+    fn prefixed(&mut self, old: Option<MetadataId>, prefix: Symbol) -> Option<MetadataId> {
+        let metadata = old.map(|old| self.metadata(old));
+        let strings = self.strings();
+        let text = strings.get(prefix);
+        let name = metadata.and_then(|metadata| metadata.op_name).map_or(&[][..], |name| strings.get(name));
+        let op_name = match name {
+            [] => prefix,
+            name if name.starts_with(text) || text.len() + 1 + name.len() > MAX_OP_NAME_BYTES => return old,
+            name => {
+                let joined = [text, b"/", name].concat();
+                self.intern(joined)
+            }
+        };
+        let metadata = old.map(|old| self.metadata(old).clone()).unwrap_or_default();
+        Some(self.intern_metadata(Metadata { op_name: Some(op_name), ..metadata }))
     }
 }
 

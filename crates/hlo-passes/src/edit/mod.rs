@@ -24,6 +24,7 @@ use hlo_text::ir::{
     NewInstruction, Opcode, Shape, ShapeId, Symbol, Value, ValueId,
 };
 
+use crate::Map;
 use crate::analysis::PostOrder;
 use constants::LiteralFacts;
 use effects::EffectCache;
@@ -64,6 +65,8 @@ pub struct Editor<'m> {
     literal_facts: LiteralFacts,
     post_order: RefCell<PostOrder>,
     next_channel_id: Cell<Option<i64>>,
+    /// What became of metadata when a call's `op_name` was put before its own.
+    prefixed_metadata: Map<(Symbol, Option<MetadataId>), Option<MetadataId>>,
     /// Ids below this were there when the schedule was last right.
     first_new: usize,
     touched: bool,
@@ -99,6 +102,7 @@ impl<'m> Editor<'m> {
             literal_facts: LiteralFacts::default(),
             post_order: RefCell::default(),
             next_channel_id: Cell::new(None),
+            prefixed_metadata: Map::default(),
             first_new,
             touched: false,
             counts: EditCounts::default(),

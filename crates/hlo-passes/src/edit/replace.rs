@@ -14,7 +14,8 @@ use crate::{Map, Set};
 pub struct ReplaceOptions {
     /// Nothing happens if both instructions have shardings and these differ.
     pub preserve_sharding: bool,
-    /// The new instruction takes over the control edges; otherwise nothing happens if there are any.
+    /// The new instruction takes over the control edges, unless it would wait for itself; otherwise nothing happens if
+    /// there are any.
     pub relay_control_dependencies: bool,
     /// Operands that become dead are removed as well.
     pub remove_dead_operands: bool,
@@ -36,6 +37,12 @@ impl Default for ReplaceOptions {
         }
     }
 }
+
+/// Instructions looked through for a cycle; where more would have to be, there may be one.
+const MAX_SEARCHED: usize = 1000;
+
+/// Updates between a start and its done that are looked through; behind more, dead instructions stay.
+const MAX_UPDATES: usize = 100;
 
 impl Editor<'_> {
     /// Replaces `old` by `new` (XLA's `ReplaceInstruction`) and says whether it did: an instruction with control
@@ -74,6 +81,9 @@ impl Editor<'_> {
             return Ok(false);
         }
         if options.relay_control_dependencies {
+            if self.waits_for(old, new) {
+                return Ok(false);
+            }
             self.copy_control_dependencies(old, new);
             self.drop_control_dependencies(old);
         } else if self.has_control_dependencies(old) {
@@ -92,6 +102,24 @@ impl Editor<'_> {
             self.remove_instruction(old);
         }
         Ok(true)
+    }
+
+    /// Whether a control predecessor of `old` may depend on `new`, which then can't take its place. XLA doesn't ask.
+    fn waits_for(&self, old: InstructionId, new: InstructionId) -> bool {
+        let mut open: Vec<InstructionId> =
+            self.control_predecessors(old).iter().copied().filter(|&before| before != new).collect();
+        let mut seen: Set<InstructionId> = open.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            if id == new || seen.len() > MAX_SEARCHED {
+                return true;
+            }
+            for &before in self.operands(id).iter().chain(self.control_predecessors(id)) {
+                if seen.insert(before) {
+                    open.push(before);
+                }
+            }
+        }
+        false
     }
 
     /// XLA's words for two shapes that don't fit.
@@ -222,13 +250,31 @@ impl Editor<'_> {
     }
 
     /// Whether removing the instruction leaves everything else as it is: it has no control edges, and it is no
-    /// parameter, but of a fusion (XLA's `IsSafelyRemovable`).
+    /// parameter, but of a fusion (XLA's `IsSafelyRemovable`). The second half of a pair can't go when the first has to
+    /// stay, which XLA doesn't ask.
     pub fn is_safely_removable(&self, id: InstructionId) -> bool {
-        if self.has_control_dependencies(id) {
+        if self.has_control_dependencies(id) || !self.are_first_halves_removable(id) {
             return false;
         }
         let instruction = self.instruction(id);
         instruction.opcode != Opcode::Parameter || self.sole_fusion_of(instruction.parent).is_some()
+    }
+
+    /// Whether what the instruction is the second half of, over all updates in between, has no control edges.
+    fn are_first_halves_removable(&self, id: InstructionId) -> bool {
+        let mut half = id;
+        for _ in 0..MAX_UPDATES {
+            match self.operands(half).first() {
+                Some(&first) if self.instruction(first).opcode.begins_pair() => {
+                    if self.has_control_dependencies(first) {
+                        return false;
+                    }
+                    half = first;
+                }
+                _ => return true,
+            }
+        }
+        false
     }
 
     /// Removes a dead instruction, whatever its side effects, and then operands that became dead, without side

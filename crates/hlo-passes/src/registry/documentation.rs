@@ -1,5 +1,9 @@
 //! The documentation of passes: what their files begin with.
 
+use std::collections::HashSet;
+
+use hlo_text::ir::Opcode;
+
 use super::PassInfo;
 
 macro_rules! sources {
@@ -54,20 +58,45 @@ sources! {
 impl PassInfo {
     /// What users should know: what the pass does and leaves alone, an example, options. Markdown.
     pub fn documentation(&self) -> Option<String> {
+        let lines = self.source()?.lines().map_while(|line| line.strip_prefix("//!"));
+        let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+        Some(lines.join("\n"))
+    }
+
+    /// The opcodes the pass's code names, in the order of their table: those it looks for and those it makes.
+    /// Empty for passes that go by other things than opcodes.
+    pub fn opcodes(&self) -> Vec<Opcode> {
+        let source = self.source().unwrap_or_default();
+        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+        let names = code.split("Opcode::").skip(1).map(|rest| {
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+            rest.get(..end).unwrap_or_default()
+        });
+        let named: HashSet<&str> = names.collect();
+        let is_named = |opcode: &Opcode| named.contains(format!("{opcode:?}").as_str());
+        Opcode::ALL.iter().copied().filter(is_named).collect()
+    }
+
+    fn source(&self) -> Option<&'static str> {
         let is_own = |source: &&&str| {
             let rest = source.strip_prefix("//! `").and_then(|rest| rest.strip_prefix(self.key));
             rest.is_some_and(|rest| rest.starts_with("`:"))
         };
-        let source = SOURCES.iter().find(is_own)?;
-        let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-        let lines: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-        Some(lines.join("\n"))
+        SOURCES.iter().find(is_own).copied()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::registry::{Status, all};
+
+    #[test]
+    fn opcodes_of_passes_are_those_of_their_code() {
+        let of = |key| crate::registry::find(key).expect("a key").opcodes();
+        assert_eq!(of("legalize-compare"), [hlo_text::ir::Opcode::Compare]);
+        assert_eq!(of("legalize-intrinsics"), [hlo_text::ir::Opcode::CustomCall]);
+        assert_eq!(of("strip-metadata"), []);
+    }
 
     #[test]
     fn every_pass_that_runs_is_documented() {

@@ -4,9 +4,13 @@
 //! neuronx-cc 2.24's `hlo-opt`; what is only inferred about a pass shows in its [`Confidence`].
 
 mod documentation;
+mod examples;
+mod pipelines;
 mod stock_names;
 mod table;
 
+pub use examples::Example;
+pub use pipelines::{NamedPipeline, PIPELINES, expand, find_pipeline, needs_definitions};
 pub use stock_names::is_stock_name;
 
 use crate::options::OptionInfo;

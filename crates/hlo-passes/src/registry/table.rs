@@ -316,7 +316,7 @@ pub(super) static PASSES: &[PassInfo] = &[
         meaning: Changes("sums of products are exact only as far as f32 is"), status: Unimplemented(NOT_WRITTEN),
         doc: "Computes dots of integers in f32." },
     PassInfo { key: "legalize-device-assignment", class: "xla::hilo::DeviceAssignmentLegalization", kind: Pass, origin: Neuron,
-        families: &[Collectives, Legalize], confidence: High, may_remove: &[], options: collectives::legalize_device_assignment::OPTIONS,
+        families: &[Collectives, Legalize], confidence: High, may_remove: &[Collective], options: collectives::legalize_device_assignment::OPTIONS,
         meaning: Same, status: Implemented(|| Box::new(collectives::legalize_device_assignment::LegalizeDeviceAssignment)),
         doc: "Spells out the device groups of every collective." },
     PassInfo { key: "inject-prints", class: "xla::hilo::InjectPrints", kind: Pass, origin: Neuron,

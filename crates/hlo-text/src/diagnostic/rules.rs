@@ -78,8 +78,9 @@ explanations! {
     AsyncOperands "HLO1204" text
         "The operands of `async-start` are those its shape lists first.";
     AsyncContent "HLO1205" text
-        "A computation that runs asynchronously on the main thread is a single operation of its parameters. \
-         Several operations need a thread of their own or the frontend attribute `_collectives_group`.";
+        "A computation that runs asynchronously is a single operation of its parameters, whatever its thread. \
+         Several operations stand in a computation that this one calls, or need the frontend attribute \
+         `_collectives_group`.";
     AsyncAliasing "HLO1206" text
         "`output_to_operand_aliasing` of `async-start` joins parts of its tuple with parts of the \
          computation's parameters; both exist and have the same shape.";

@@ -2,6 +2,25 @@
 
 use super::{AttrKey, InstructionId, Module, Opcode};
 
+impl Opcode {
+    /// Whether it is one that another must follow: a start, an update, a send, a receive. What follows has it for its
+    /// first operand.
+    pub fn begins_pair(self) -> bool {
+        use Opcode as O;
+        matches!(
+            self,
+            O::AsyncStart
+                | O::AsyncUpdate
+                | O::AllReduceStart
+                | O::AllGatherStart
+                | O::CopyStart
+                | O::CollectivePermuteStart
+                | O::Send
+                | O::Recv
+        )
+    }
+}
+
 impl Module {
     /// Whether the instruction itself has a side effect (XLA's `HasSideEffectNoRecurse`): sends, random numbers,
     /// constrained or channel collectives, flagged custom calls. What it calls doesn't count.

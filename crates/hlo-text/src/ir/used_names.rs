@@ -3,6 +3,8 @@
 //! XLA keeps, for every root, the numbers that were ever given out and a counter. All numbers below the counter are
 //! taken, so the names themselves say everything but the counter; a bit per interned string replaces XLA's sets.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use super::element_type::ElementType;
@@ -14,11 +16,13 @@ use super::interner::Interner;
 pub(crate) struct NameSet {
     taken: Vec<bool>,
     counters: HashMap<Symbol, i64, foldhash::fast::FixedState>,
+    /// Where names are put together.
+    text: Vec<u8>,
 }
 
 impl Default for NameSet {
     fn default() -> Self {
-        Self { taken: Vec::new(), counters: HashMap::with_hasher(super::HASHER) }
+        Self { taken: Vec::new(), counters: HashMap::with_hasher(super::HASHER), text: Vec::new() }
     }
 }
 
@@ -89,15 +93,23 @@ impl NameSet {
         self.taken[index] = true;
     }
 
-    fn is_taken(&self, name: &str, strings: &Interner) -> bool {
-        let symbol = strings.lookup(name.as_bytes());
+    fn is_taken(&self, name: &[u8], strings: &Interner) -> bool {
+        let symbol = strings.lookup(name);
         symbol.is_some_and(|symbol| self.taken.get(symbol.index()).copied().unwrap_or(false))
     }
 
-    /// Whether `number` of `root` is taken. A bare root has number 0; a root that ends in a number is never bare.
-    fn is_number_taken(&self, root: &str, number: i64, strings: &Interner) -> bool {
+    /// Whether `number` of `root` is taken; `self.text` becomes its name. A bare root has number 0; a root that ends in
+    /// a number is never bare.
+    fn is_number_taken(&mut self, root: &str, number: i64, strings: &Interner) -> bool {
+        self.text.clear();
+        self.text.extend_from_slice(root.as_bytes());
         let bare = number == 0 && split_number(root).1.is_none();
-        (bare && self.is_taken(root, strings)) || self.is_taken(&format!("{root}.{number}"), strings)
+        if bare && self.is_taken(&self.text, strings) {
+            return true;
+        }
+        self.text.push(b'.');
+        self.text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        self.is_taken(&self.text, strings)
     }
 
     /// A name that is not taken, as like `wanted` as XLA makes it; it is taken from now on.
@@ -106,18 +118,14 @@ impl NameSet {
         let mut number = wanted_number.unwrap_or(0);
         if self.is_number_taken(root, number, strings) {
             let counter_key = strings.intern(root.as_bytes());
-            let mut next = self.counters.get(&counter_key).copied().unwrap_or(0);
-            while self.is_number_taken(root, next, strings) {
-                next += 1;
+            number = self.counters.get(&counter_key).copied().unwrap_or(0);
+            while self.is_number_taken(root, number, strings) {
+                number += 1;
             }
-            number = next;
-            self.counters.insert(counter_key, next + 1);
+            self.counters.insert(counter_key, number + 1);
         }
-        let symbol = if number == 0 && wanted_number.is_none() {
-            strings.intern(root.as_bytes())
-        } else {
-            strings.intern(format!("{root}.{number}").as_bytes())
-        };
+        let is_bare = number == 0 && wanted_number.is_none();
+        let symbol = strings.intern(if is_bare { root.as_bytes() } else { &self.text });
         self.take(symbol);
         symbol
     }
@@ -141,23 +149,22 @@ pub(crate) fn is_legal_name(name: &[u8]) -> bool {
 
 /// `name` as XLA makes it legal: first character a letter or `_`, the others of `[A-Za-z0-9_.-]`, no element type's
 /// name, no leading `__` but `__xla_`.
-pub(crate) fn sanitize(name: &str) -> String {
-    let mut bytes: Vec<u8> = name.bytes().collect();
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        let ok = match index {
-            0 => byte.is_ascii_alphabetic() || *byte == b'_',
-            _ => byte.is_ascii_alphanumeric() || matches!(*byte, b'_' | b'.' | b'-'),
-        };
-        if !ok {
-            *byte = b'_';
-        }
+pub(crate) fn sanitize(name: &str) -> Cow<'_, str> {
+    let is_legal = |index: usize, byte: u8| match index {
+        0 => byte.is_ascii_alphabetic() || byte == b'_',
+        _ => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'),
+    };
+    let mut clean = Cow::Borrowed(name);
+    if !name.bytes().enumerate().all(|(index, byte)| is_legal(index, byte)) {
+        let bytes = name.bytes().enumerate();
+        clean =
+            bytes.map(|(index, byte)| if is_legal(index, byte) { char::from(byte) } else { '_' }).collect();
     }
-    let mut clean: String = bytes.into_iter().map(char::from).collect();
     if ElementType::from_name(&clean).is_some() {
-        clean.push('_');
+        clean.to_mut().push('_');
     }
     if clean.starts_with("__") && !clean.starts_with("__xla_") {
-        clean.replace_range(..1, "a");
+        clean.to_mut().replace_range(..1, "a");
     }
     clean
 }

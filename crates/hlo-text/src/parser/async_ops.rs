@@ -47,6 +47,7 @@ impl Builder<'_> {
             return self.error_in(Code::BadAsync, frame, message);
         }
         let scope = self.reserve_computation();
+        self.hidden.push(scope);
         let name = self.intern_name("async_wrapped");
         self.open_scope(scope, name, frame.opcode_at, false, true);
         let first_operand = self.operands.len();
@@ -239,10 +240,13 @@ impl Builder<'_> {
     }
 
     /// XLA copies some common attributes of starts, updates and dones to the wrapped instruction, over those it has. In
-    /// lenient mode those of updates and dones stay: what the wrapped instruction has would be lost, an `X-start` whose `X-done` has others could not
-    /// be printed as such, and in chains they would get further with each reading of a print.
+    /// lenient mode only an `X-start` does, whose line is all there is of the wrapped instruction. What updates and dones
+    /// say stays: an `X-start` whose `X-done` has others could not be printed as such, and in chains they would get
+    /// further with each reading of a print. So does what an `async-start` says: what the wrapped instruction has
+    /// would be lost.
     fn copy_to_wrapped(&mut self, frame: &Frame, called: ComputationId) {
-        if self.module.reads_back && frame.word.opcode != Opcode::AsyncStart {
+        let is_all = frame.word.opcode == Opcode::AsyncStart && frame.word.wrapped.is_some();
+        if self.module.reads_back && !is_all {
             return;
         }
         const COPIED: &[AttrKey] =

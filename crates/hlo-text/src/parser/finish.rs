@@ -1,5 +1,7 @@
 //! After the last token: what can only be checked on the whole module, and unique names.
 
+use hashbrown::HashSet;
+
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{ComputationId, Module, Symbol};
 
@@ -32,7 +34,10 @@ impl Builder<'_> {
         super::aliasing::check_aliases(&self.module, result, end, |key| self.header_key_span(key))?;
         self.finish_async()?;
         super::stack_frames::rebuild_stack_frames(&mut self.module, &self.stack_frames);
-        make_names_unique(&mut self.module);
+        let hidden = std::mem::take(&mut self.hidden);
+        // What stands in the text keeps its name; XLA renames it if it comes after a hidden one of that name.
+        let last: &[ComputationId] = if self.module.reads_back { &hidden } else { &[] };
+        make_names_unique(&mut self.module, last);
         if self.module.strings.get(self.module.name).is_empty() {
             let name = format!("module_{}", self.module.computation_name(entry));
             self.module.name = self.module.strings.intern(name.as_bytes());
@@ -88,9 +93,15 @@ impl Builder<'_> {
 }
 
 /// Makes the names of computations, and those of instructions, unique in the order XLA does: computations as they
-/// were finished, their instructions as they were created.
-pub(crate) fn make_names_unique(module: &mut Module) {
-    let order = std::mem::take(&mut module.computation_order);
+/// were finished, their instructions as they were created. The computations `last`, which are in that order as well, come
+/// after all others.
+pub(crate) fn make_names_unique(module: &mut Module, last: &[ComputationId]) {
+    let finished = std::mem::take(&mut module.computation_order);
+    let mut order = finished.clone();
+    if !last.is_empty() {
+        let last: HashSet<ComputationId, foldhash::fast::FixedState> = last.iter().copied().collect();
+        order.sort_by_key(|id| last.contains(id));
+    }
     let mut names: Vec<Symbol> = order.iter().map(|&id| module.computation(id).name).collect();
     NameSet::unique_in_place(&mut names, &mut module.strings);
     for (&id, &name) in order.iter().zip(&names) {
@@ -112,5 +123,5 @@ pub(crate) fn make_names_unique(module: &mut Module) {
             module.instructions[instruction.index()].name = name;
         }
     }
-    module.computation_order = order;
+    module.computation_order = finished;
 }

@@ -14,55 +14,62 @@ const INDEX_COMMENT_INTERVAL: usize = 5;
 
 /// Appends the attributes of the `HloModule` line, each after a comma.
 pub(crate) fn write_header(out: &mut Vec<u8>, module: &Module, options: &PrintOptions) {
-    let header = &module.header;
-    for &key in HeaderKey::ALL {
-        let is_printed = match key {
-            HeaderKey::IsScheduled => header.is_scheduled,
-            HeaderKey::InputOutputAlias => !header.input_output_alias.is_empty(),
-            HeaderKey::BufferDonor => !header.buffer_donors.is_empty(),
-            HeaderKey::AliasPassthroughParams => header.alias_passthrough_params,
-            HeaderKey::EntryComputationLayout => true,
-            HeaderKey::AllowSpmdShardingPropagationToParameters => {
-                says_something(&header.allow_spmd_sharding_propagation_to_parameters)
-            }
-            HeaderKey::AllowSpmdShardingPropagationToOutput => {
-                says_something(&header.allow_spmd_sharding_propagation_to_output)
-            }
-            HeaderKey::ReplicaCount => header.replica_count != 1,
-            HeaderKey::NumPartitions => header.num_partitions != 1,
-            HeaderKey::FrontendAttributes => !header.frontend_attributes.is_empty(),
-            HeaderKey::OriginRecoveryTable => !header.origin_recovery_table.is_empty(),
-        };
-        if !is_printed {
-            continue;
-        }
+    for &key in HeaderKey::ALL.iter().filter(|&&key| is_printed(module, key)) {
         out.extend_from_slice(b", ");
         out.extend_from_slice(key.name().as_bytes());
         out.push(b'=');
-        match key {
-            HeaderKey::IsScheduled | HeaderKey::AliasPassthroughParams => write_bool(out, true),
-            HeaderKey::InputOutputAlias => write_input_output_alias(out, &header.input_output_alias),
-            HeaderKey::BufferDonor => write_buffer_donors(out, &header.buffer_donors),
-            HeaderKey::EntryComputationLayout => write_entry_layout(out, module),
-            HeaderKey::AllowSpmdShardingPropagationToParameters => {
-                write_bools(out, &header.allow_spmd_sharding_propagation_to_parameters);
-            }
-            HeaderKey::AllowSpmdShardingPropagationToOutput => {
-                write_bools(out, &header.allow_spmd_sharding_propagation_to_output);
-            }
-            HeaderKey::ReplicaCount => write_int(out, header.replica_count),
-            HeaderKey::NumPartitions => write_int(out, header.num_partitions),
-            HeaderKey::FrontendAttributes => {
-                write_frontend_attributes(out, module, &header.frontend_attributes);
-            }
-            HeaderKey::OriginRecoveryTable => {
-                write_recovery_table(out, module, &header.origin_recovery_table, options.indent_amount);
-            }
-        }
+        write_attribute(out, module, key, options);
     }
-    for &unknown in &header.unknown {
+    for &unknown in &module.header.unknown {
         out.extend_from_slice(b", ");
         out.extend_from_slice(module.strings().get(unknown));
+    }
+}
+
+/// Whether an attribute says something that its absence doesn't.
+pub(super) fn is_printed(module: &Module, key: HeaderKey) -> bool {
+    let header = &module.header;
+    match key {
+        HeaderKey::IsScheduled => header.is_scheduled,
+        HeaderKey::InputOutputAlias => !header.input_output_alias.is_empty(),
+        HeaderKey::BufferDonor => !header.buffer_donors.is_empty(),
+        HeaderKey::AliasPassthroughParams => header.alias_passthrough_params,
+        HeaderKey::EntryComputationLayout => true,
+        HeaderKey::AllowSpmdShardingPropagationToParameters => {
+            says_something(&header.allow_spmd_sharding_propagation_to_parameters)
+        }
+        HeaderKey::AllowSpmdShardingPropagationToOutput => {
+            says_something(&header.allow_spmd_sharding_propagation_to_output)
+        }
+        HeaderKey::ReplicaCount => header.replica_count != 1,
+        HeaderKey::NumPartitions => header.num_partitions != 1,
+        HeaderKey::FrontendAttributes => !header.frontend_attributes.is_empty(),
+        HeaderKey::OriginRecoveryTable => !header.origin_recovery_table.is_empty(),
+    }
+}
+
+/// Appends what stands behind an attribute's `=`.
+pub(super) fn write_attribute(out: &mut Vec<u8>, module: &Module, key: HeaderKey, options: &PrintOptions) {
+    let header = &module.header;
+    match key {
+        HeaderKey::IsScheduled | HeaderKey::AliasPassthroughParams => write_bool(out, true),
+        HeaderKey::InputOutputAlias => write_input_output_alias(out, &header.input_output_alias),
+        HeaderKey::BufferDonor => write_buffer_donors(out, &header.buffer_donors),
+        HeaderKey::EntryComputationLayout => write_entry_layout(out, module),
+        HeaderKey::AllowSpmdShardingPropagationToParameters => {
+            write_bools(out, &header.allow_spmd_sharding_propagation_to_parameters);
+        }
+        HeaderKey::AllowSpmdShardingPropagationToOutput => {
+            write_bools(out, &header.allow_spmd_sharding_propagation_to_output);
+        }
+        HeaderKey::ReplicaCount => write_int(out, header.replica_count),
+        HeaderKey::NumPartitions => write_int(out, header.num_partitions),
+        HeaderKey::FrontendAttributes => {
+            write_frontend_attributes(out, module, &header.frontend_attributes);
+        }
+        HeaderKey::OriginRecoveryTable => {
+            write_recovery_table(out, module, &header.origin_recovery_table, options.indent_amount);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use super::computation::Order;
 use super::order::Calls;
 use super::{PrintOptions, Printer, Scope, header, stack_frames, write_blanks};
-use crate::ir::{ComputationId, InstructionId, Module, ShapeId, ValueId};
+use crate::ir::{ComputationId, HeaderKey, InstructionId, MetadataId, Module, ShapeId, ValueId};
 
 /// Texts are handed over to a writer in pieces of about this many bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -113,6 +113,22 @@ impl Module {
     /// A shape as it is printed.
     pub fn shape_text(&self, id: ShapeId, with_layout: bool) -> String {
         super::shape::shape_text(self, id, with_layout)
+    }
+
+    /// What the `HloModule` line says of `key`, without the key; `None` if it says nothing.
+    pub fn header_text(&self, key: HeaderKey, options: &PrintOptions) -> Option<String> {
+        header::is_printed(self, key).then(|| {
+            let mut out = Vec::new();
+            header::write_attribute(&mut out, self, key, options);
+            into_string(out)
+        })
+    }
+
+    /// Metadata as it is printed, with its braces.
+    pub fn metadata_text(&self, id: MetadataId, options: &PrintOptions) -> Vec<u8> {
+        let mut out = Vec::new();
+        super::metadata::write_metadata(&mut out, self, self.metadata(id), options);
+        out
     }
 
     /// A structured attribute value as it is printed.

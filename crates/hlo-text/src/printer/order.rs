@@ -167,7 +167,7 @@ const VISITING: u8 = 1;
 /// Has its place in the order.
 const DONE: u8 = 3;
 const STATE: u8 = 3;
-/// Some instruction has it as an operand.
+/// Some instruction has it as an operand, or comes after it for another reason.
 const USED: u8 = 4;
 
 /// Post-order of instructions, and room for the orders of computations inside computations.
@@ -263,7 +263,9 @@ impl InstructionOrder {
     }
 
     /// Adds the instructions of `computation` in post-order; gives where they are: from each instruction without
-    /// users, in creation order, depth first through control predecessors (the last one first) and operands.
+    /// users, in creation order, depth first through control predecessors (the last one first) and operands. What is
+    /// to be read again begins at instructions without control successors only: one without users that is reached
+    /// by a control edge before its turn comes would otherwise stand elsewhere in the next print.
     pub(super) fn push_post_order(&mut self, module: &Module, computation: ComputationId) -> Range<usize> {
         if self.is_in_post_order(module, computation) {
             return self.push_creation_order(module, computation);
@@ -282,6 +284,11 @@ impl InstructionOrder {
         for &id in ids {
             for operand in &operand_pool[instructions[id.index()].operands.as_range()] {
                 marks[operand.index()] |= USED;
+            }
+            if module.reads_back && instructions[id.index()].has_control_predecessors {
+                for predecessor in module.control_predecessors(id) {
+                    marks[predecessor.index()] |= USED;
+                }
             }
         }
 

@@ -46,7 +46,7 @@ impl Verifier<'_> {
     /// A start has one user, its done; a done takes a start.
     pub(super) fn check_async_pair(&self, id: InstructionId) -> Check {
         let opcode = self.opcode(id);
-        if super::uses::begins_pair(opcode) {
+        if opcode.begins_pair() {
             self.check_end(id, opcode)?;
         }
         if let Some(allowed) = row(BEGINNINGS, opcode) {
@@ -223,7 +223,6 @@ impl Verifier<'_> {
                 continue;
             }
             match (shapes.get(a).as_tuple(), shapes.get(b).as_tuple()) {
-                (Some([]), _) => {}
                 (Some(a), Some(b)) if a.len() <= b.len() => {
                     pairs.extend(a.iter().copied().zip(b.iter().copied()));
                 }
@@ -357,13 +356,10 @@ impl Verifier<'_> {
         }
     }
 
-    /// A computation of the main thread that runs asynchronously is one operation.
+    /// A computation that runs asynchronously is one operation. XLA's compiler asks that of all threads.
     pub(super) fn check_async_content(&self, computation: ComputationId) -> Check {
         let callers = self.uses.callers(computation);
         let Some(start) = callers.start else { return Ok(()) };
-        if self.thread_of(computation) != b"main" {
-            return Ok(());
-        }
         let root = self.module.computation(computation).root;
         let extra = || {
             let ids = self.module.live_instructions(computation);

@@ -48,7 +48,7 @@ impl Uses {
             if let Some(used) = self.used.get_mut(operand.index()) {
                 *used = true;
             }
-            if all_lists || begins_pair(module.instruction(operand).opcode) {
+            if all_lists || module.instruction(operand).opcode.begins_pair() {
                 let list = self.lists.entry(operand).or_default();
                 if list.last() != Some(&id) {
                     list.push(id);
@@ -93,19 +93,4 @@ impl Uses {
     pub(super) fn callers(&self, id: ComputationId) -> Callers {
         self.callers.get(&id).copied().unwrap_or_default()
     }
-}
-
-/// Whether the opcode is one that another must follow: a start, an update, a send, a receive.
-pub(super) fn begins_pair(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::AsyncStart
-            | Opcode::AsyncUpdate
-            | Opcode::AllReduceStart
-            | Opcode::AllGatherStart
-            | Opcode::CopyStart
-            | Opcode::CollectivePermuteStart
-            | Opcode::Send
-            | Opcode::Recv
-    )
 }

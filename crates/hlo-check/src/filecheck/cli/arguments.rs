@@ -343,6 +343,14 @@ fn dashed(name: &str) -> String {
     if name.chars().count() == 1 { format!("-{name}") } else { format!("--{name}") }
 }
 
+/// Every option that is shown: as it is written, what its value is called, what it does.
+pub(crate) fn shown_options() -> impl Iterator<Item = (String, Option<&'static str>, &'static str)> {
+    ROWS.iter().filter(|row| !row.hidden).map(|row| {
+        let value = Some(row.value).filter(|value| !value.is_empty());
+        (dashed(row.name), value, row.help)
+    })
+}
+
 /// All options.
 fn rows() -> impl Iterator<Item = &'static Row> {
     ROWS.iter().chain(ignored::ROWS)

@@ -5,6 +5,7 @@ pub mod batch;
 mod ignored;
 mod review;
 
+pub(crate) use arguments::shown_options;
 pub use review::review;
 
 use std::io::{IsTerminal, Read, Write};
@@ -235,4 +236,23 @@ fn describe(error: &std::io::Error) -> String {
         Some(end) => text[..end].to_owned(),
         None => text,
     }
+}
+
+/// What a call reads, and the prefixes it looks for.
+pub(crate) struct Call {
+    pub(crate) check_file: String,
+    /// `None` for standard input.
+    pub(crate) input_file: Option<String>,
+    pub(crate) prefixes: Vec<String>,
+}
+
+/// What a call reads; `None` if its command line is wrong.
+pub(crate) fn call_of(invocation: &Invocation) -> Option<Call> {
+    let parsed = arguments::parse(NAME, invocation).ok()?;
+    let prefixes = parsed.matching.effective_check_prefixes();
+    Some(Call {
+        check_file: parsed.check_file?,
+        input_file: Some(parsed.input_file).filter(|path| path != "-"),
+        prefixes: prefixes.into_iter().map(str::to_owned).collect(),
+    })
 }

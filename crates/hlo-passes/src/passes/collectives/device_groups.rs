@@ -192,6 +192,15 @@ impl Devices {
         }
     }
 
+    /// Why devices can't be numbered from 0 on: the header gives one of the two counts, and groups name more of the
+    /// other.
+    pub(super) fn half_a_header(self, edit: &Editor<'_>) -> Option<String> {
+        let stated = edit.header.replica_count.saturating_mul(edit.header.num_partitions);
+        let count = self.replicas.saturating_mul(self.partitions);
+        (stated != 1 && stated != count)
+            .then(|| format!("the header counts {stated} devices, the groups {count}"))
+    }
+
     /// Whether all devices can be written down.
     pub(super) fn are_countable(self) -> bool {
         let count = self.replicas.checked_mul(self.partitions);

@@ -23,7 +23,8 @@
 //! comes; with several of both, devices can't be said, and the instruction stays.
 //!
 //! A module whose header leaves `replica_count` or `num_partitions` out (or says 1) has as many as its groups name; the
-//! log says so. A collective among everyone then stays.
+//! log says so. A collective among everyone then stays, and so does one whose devices are more than a header that gives
+//! one of the two counts, and one whose shapes are for fewer devices than would be named.
 //!
 //! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
 //!
@@ -39,7 +40,9 @@
 //!
 //! Confidence: high; the flag, the channel and the limits are ours.
 
-use hlo_text::ir::{AttrKey, AttrValue, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
+use hlo_text::ir::{
+    AttrKey, AttrValue, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Shape, Value,
+};
 
 use super::device_groups::{Devices, EVERYONE_IS_UNKNOWN, device_groups, device_pairs, is_among_everyone};
 
@@ -174,6 +177,13 @@ fn legalize(
         context.missed(edit, id, "its groups name devices already");
         return Ok(());
     };
+    if rewrite.is_global
+        && let Some(why) = devices.half_a_header(edit)
+    {
+        context.log.push(format!("warning: `{}` stays: {why}", edit.name_of(id)));
+        context.missed(edit, id, why);
+        return Ok(());
+    }
     let is_expressible = rewrite.is_global || devices.replicas == 1 || devices.partitions == 1;
     if !is_expressible && !context.options.flag("literal-groups") {
         let name = edit.name_of(id).to_owned();
@@ -182,8 +192,34 @@ fn legalize(
         context.missed(edit, id, why);
         return Ok(());
     }
+    if devices.are_inferred
+        && let Some(factor) = shard_count(edit, id)
+        && let Value::ReplicaGroups(ReplicaGroups::Lists(groups)) = &rewrite.groups
+        && groups.first().is_some_and(|group| group.len() as i64 != factor)
+    {
+        let size = groups.first().map_or(0, Vec::len);
+        context.missed(
+            edit,
+            id,
+            format_args!("its shapes are for groups of {factor}, but {size} would be named"),
+        );
+        return Ok(());
+    }
     apply(edit, id, rewrite, is_expressible, context);
     Ok(())
+}
+
+/// By how much a gather or a scatter among devices makes its dimension longer or shorter.
+fn shard_count(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
+    let (result, &operand) = (edit.shape_of(id), edit.operands(id).first()?);
+    let (whole, part) = match edit.instruction(id).opcode {
+        Opcode::AllGather => (result, edit.shape_of(operand)),
+        Opcode::ReduceScatter => (edit.shape_of(operand), result),
+        _ => return None,
+    };
+    let along = usize::try_from(*edit.ints(id, AttrKey::Dimensions)?.first()?).ok()?;
+    let size = |shape: &Shape| shape.as_array()?.dimensions.get(along).copied();
+    size(whole)?.checked_div(size(part)?)
 }
 
 fn apply(

@@ -28,7 +28,8 @@
 //! they are removed, with the side effect a channel is outside of SPMD modules.
 //!
 //! A module whose header leaves `replica_count` and `num_partitions` out has as many as its groups name, which the log
-//! says; numbers of devices alone are then those of partitions.
+//! says; numbers of devices alone are then those of partitions. A ring of more devices than a header has that gives one
+//! of the two stays.
 //!
 //! Every computation but fusion bodies is searched in post-order; matches are collected first. A second run finds
 //! nothing. Zeros: the sum of +0 and -0 is +0, so idiom 1 may change the sign of a zero in a chunk of floats.
@@ -429,6 +430,9 @@ fn recognize_ring(
     // With one partition, devices are replicas.
     let channel = edit.int(permute, AttrKey::ChannelId);
     let by_replica = channel.is_none() && devices.partitions == 1;
+    if !by_replica && let Some(why) = devices.half_a_header(edit) {
+        return Err(why);
+    }
     Ok(Match {
         reshape,
         source,

@@ -216,6 +216,8 @@ pub(crate) struct Builder<'s> {
     /// Where each instruction is in the text.
     pub(super) spans: Vec<Span>,
     pub(super) async_starts: Vec<InstructionId>,
+    /// The computations of `X-start(...)`, which the text doesn't name.
+    pub(super) hidden: Vec<ComputationId>,
     /// Spellings of attributes that are printed otherwise, of instructions in the making: how many frames enclose
     /// the instruction's, the attribute, its text.
     pub(super) pending_as_read: Vec<(usize, AttrKey, Symbol)>,
@@ -273,6 +275,7 @@ impl<'s> Builder<'s> {
             depth: 0,
             spans: Vec::with_capacity(lines),
             async_starts: Vec::new(),
+            hidden: Vec::new(),
             pending_as_read: Vec::new(),
             tuple_elements: HashMap::with_hasher(HASHER),
         }

@@ -131,7 +131,8 @@ impl<'b> Reader<'b> {
         if crate::ir::is_legal_name(bytes) {
             return self.module().strings_mut().intern(bytes);
         }
-        let legal = crate::ir::sanitize(&String::from_utf8_lossy(bytes));
+        let text = String::from_utf8_lossy(bytes);
+        let legal = crate::ir::sanitize(&text);
         self.module().strings_mut().intern(legal.as_bytes())
     }
 
@@ -292,7 +293,7 @@ impl<'b> Reader<'b> {
                 let message = format!("the name `{first}` is given twice");
                 return Err(Fault::new(FaultKind::Checked(code), message));
             }
-            Some(_) => crate::parser::make_names_unique(self.module()),
+            Some(_) => crate::parser::make_names_unique(self.module(), &[]),
         }
         Ok(repeated)
     }
