@@ -34,4 +34,4 @@ run() {
 }
 export -f run
 export seconds
-printf '%s\n' parse fixed_point verify filecheck passes | xargs -P2 -I{} bash -euo pipefail -c 'run {}'
+printf '%s\n' parse fixed_point verify filecheck passes proto | xargs -P2 -I{} bash -euo pipefail -c 'run {}'

@@ -17,6 +17,7 @@ mod lexer;
 pub mod number;
 mod parser;
 mod printer;
+pub mod proto;
 pub mod shape_inference;
 pub mod verifier;
 

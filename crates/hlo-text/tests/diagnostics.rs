@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use hlo_text::diagnostic::{Code, Diagnostic, Report, Source};
-use hlo_text::{Dialect, ParseOptions, VerifyOptions, parse_bytes, verify};
+use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions, parse_bytes, proto, verify};
 
 /// The diagnostics for `bytes` as people see them, and the codes of all; those of the verifier, too, if it is asked.
 fn complaints(
@@ -37,6 +37,24 @@ fn complaints(
     (out, diagnostics.iter().map(|diagnostic| diagnostic.code).collect())
 }
 
+/// The same for a protocol buffer in text form, and of what its module can't carry as HLO text.
+fn proto_complaints(name: &str, bytes: &[u8]) -> (String, Vec<Code>) {
+    let (diagnostics, text) = match proto::read(bytes, &proto::ReadOptions::default()) {
+        Ok(read) => {
+            (proto::lost_in_text(&read.module, &read.source, &PrintOptions::default()), String::new())
+        }
+        Err(rejected) => (rejected.diagnostics, rejected.text.into_owned()),
+    };
+    let source = if text.is_empty() { Source::without_text(name) } else { Source::new(name, &text) };
+    let mut out = String::new();
+    for diagnostic in &diagnostics {
+        let report = Report::new(diagnostic, source);
+        write!(out, "{}\n{}", report.render_short(), report.render(false)).expect("strings take everything");
+    }
+    let out = out.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
+    (out, diagnostics.iter().map(|diagnostic| diagnostic.code).collect())
+}
+
 #[test]
 fn every_code_has_an_example_that_says_it_and_one_that_is_fine() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diagnostics");
@@ -54,14 +72,19 @@ fn every_code_has_an_example_that_says_it_and_one_that_is_fine() {
         let rules = code.is_rule().then_some(&rules);
         let dialect = if code.is_strict_only() { Dialect::Strict } else { Dialect::Lenient };
         let options = ParseOptions { dialect, ..ParseOptions::default() };
-        let name = format!("{}.hlo", code.as_str());
-        let (text, codes) = complaints(&name, explanation.failing, &options, rules);
+        let is_proto = proto::detect(explanation.fixed) == Some(proto::Encoding::Text);
+        let name = format!("{}.{}", code.as_str(), if is_proto { "pbtxt" } else { "hlo" });
+        let complaints = |bytes| match is_proto {
+            true => proto_complaints(&name, bytes),
+            false => complaints(&name, bytes, &options, rules),
+        };
+        let (text, codes) = complaints(explanation.failing);
         // A rule may be broken at both ends of an edge.
         if codes.is_empty() || codes.iter().any(|&found| found != code) || !code.is_rule() && codes.len() > 1
         {
             writeln!(faults, "{name} gets {codes:?} instead of {code:?} alone:\n{text}").expect("a string");
         }
-        let (fixed, codes) = complaints(&name, explanation.fixed, &options, rules);
+        let (fixed, codes) = complaints(explanation.fixed);
         if !codes.is_empty() {
             writeln!(faults, "the fixed example of {name} is not fine:\n{fixed}").expect("a string");
         }
@@ -89,6 +112,6 @@ fn every_file_belongs_to_a_code() {
         let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
         let (number, ending) = name.split_once('.').expect("a name with an ending");
         assert!(Code::from_text(number).is_some(), "{name}");
-        assert!(["hlo", "fixed.hlo", "err"].contains(&ending), "{name}");
+        assert!(["hlo", "fixed.hlo", "pbtxt", "fixed.pbtxt", "err"].contains(&ending), "{name}");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use hlo_text::diagnostic::Source;
-use hlo_text::{ParseOptions, Parsed, parse_bytes};
+use hlo_text::{ParseOptions, Parsed};
 
 use super::{Streams, exit};
+use crate::input::{self, Input};
 use crate::opt::{ErrorFormat, diagnostic_text};
 
 /// What messages call a file.
@@ -24,7 +24,7 @@ pub(super) fn bytes(path: &str, streams: &mut Streams<'_>) -> io::Result<Result<
     }
 }
 
-/// Reads a module; the exit status if it can't be, which has been explained then.
+/// Reads a module, in whatever form it is; the exit status if it can't be, which has been explained then.
 pub(super) fn module(
     path: &str,
     options: &ParseOptions,
@@ -35,11 +35,11 @@ pub(super) fn module(
         Ok(bytes) => bytes,
         Err(status) => return Ok(Err(status)),
     };
-    match parse_bytes(&bytes, options) {
-        Ok(parsed) => Ok(Ok(parsed)),
-        Err(rejected) => {
-            let source = Source::new(display_name(path), &rejected.text);
-            for diagnostic in &rejected.diagnostics {
+    match input::read(&bytes, None, options) {
+        Ok(Input { module, warnings, source_map, .. }) => Ok(Ok(Parsed { module, warnings, source_map })),
+        Err(refused) => {
+            let source = refused.source(display_name(path));
+            for diagnostic in &refused.diagnostics {
                 let text = diagnostic_text(diagnostic, source, format, false);
                 streams.err.write_all(text.as_bytes())?;
             }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod completions;
+mod convert;
 mod debug;
 mod diff;
 mod explain;
@@ -214,6 +215,13 @@ const SUBCOMMANDS: &[Subcommand] = &[
         summary: Some("checks that modules keep the rules of XLA's compiler"),
         run: Entry::Portable(verify::run),
         arguments: Arguments::Own(&verify::SYNTAX),
+    },
+    Subcommand {
+        name: "convert",
+        program: None,
+        summary: Some("converts modules between HLO text and protocol buffers"),
+        run: Entry::Portable(convert::run),
+        arguments: Arguments::Own(&convert::SYNTAX),
     },
     Subcommand {
         name: "explain",

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use hlo_text::diagnostic::{Diagnostic, Report, Severity, Source};
-use hlo_text::{ParseOptions, VerifyOptions, parse_bytes, verify};
+use hlo_text::{ParseOptions, VerifyOptions, verify};
 
 use super::options::{Syntax, Words, flag};
 use super::{Streams, exit};
+use crate::input;
 
 pub(super) const SYNTAX: Syntax = Syntax {
     operands: "FILE...",
@@ -17,9 +18,9 @@ pub(super) const SYNTAX: Syntax = Syntax {
         flag("--strict", "reads only what XLA reads"),
         flag("--short", "one line for each fault"),
     ],
-    about: "Reads modules and says which rules of XLA's verifier they break; `-` is standard input.",
+    about: "Reads modules, text or protocol buffers, and says which rules of XLA's verifier they break; `-` is standard input.",
     notes: "Example: hlo-check verify --short model.hlo\n\
-            Exit status: 0 all are valid, 2 wrong usage or unreadable file, 3 not HLO text, 4 invalid module.",
+            Exit status: 0 all are valid, 2 wrong usage or unreadable file, 3 no HLO, 4 invalid module.",
 };
 
 /// Checks files.
@@ -66,19 +67,26 @@ fn check(
     short: bool,
     out: &mut dyn Write,
 ) -> io::Result<u8> {
-    let (diagnostics, text, fault): (Vec<Diagnostic>, _, u8) = match parse_bytes(bytes, parse) {
-        Ok(parsed) => {
-            let violations = verify(&parsed.module, rules).into_iter();
-            let found = violations.map(|violation| violation.diagnostic(&parsed.source_map));
-            (found.collect(), String::from_utf8_lossy(bytes), exit::VERIFY)
-        }
-        Err(rejected) => (rejected.diagnostics, rejected.text, exit::PARSE),
+    let write = |diagnostics: &[Diagnostic], source: Source<'_>, out: &mut dyn Write| {
+        diagnostics.iter().try_for_each(|diagnostic| {
+            let report = Report::new(diagnostic, source);
+            let text = if short { report.render_short() } else { report.render(false) };
+            out.write_all(text.as_bytes())
+        })
     };
-    for diagnostic in &diagnostics {
-        let report = Report::new(diagnostic, Source::new(name, &text));
-        let text = if short { report.render_short() } else { report.render(false) };
-        out.write_all(text.as_bytes())?;
-    }
+    let (diagnostics, fault): (Vec<Diagnostic>, u8) = match input::read(bytes, None, parse) {
+        Ok(input) => {
+            let violations = verify(&input.module, rules);
+            let diagnostics: Vec<_> =
+                violations.iter().map(|violation| input.diagnostic(violation)).collect();
+            write(&diagnostics, input.source(name), out)?;
+            (diagnostics, exit::VERIFY)
+        }
+        Err(refused) => {
+            write(&refused.diagnostics, refused.source(name), out)?;
+            (refused.diagnostics, exit::PARSE)
+        }
+    };
     let is_bad = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     Ok(if is_bad { fault } else { 0 })
 }

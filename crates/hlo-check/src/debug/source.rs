@@ -5,6 +5,8 @@ use hlo_text::{Module, ParseOptions, SourceMap, VerifyOptions, Violation, parse_
 
 use super::paste::{self, Repair};
 use super::style::counted;
+use crate::input;
+use crate::opt::crash::lossless;
 
 /// A text that has become a module.
 #[derive(Clone, Debug)]
@@ -82,6 +84,15 @@ pub(crate) fn read(
     color: bool,
 ) -> Result<(Module, Source), Unreadable> {
     let options = ParseOptions::default();
+    if let Ok(input) = input::read(bytes, None, &options)
+        && input.proto.is_some()
+    {
+        // A protocol buffer is debugged as the text that it says.
+        let text = lossless(&input.module);
+        if let Ok(parsed) = parse_bytes(text.as_bytes(), &options) {
+            return Ok(finish(name, None, text, Vec::new(), parsed));
+        }
+    }
     if let Ok(parsed) = parse_bytes(bytes, &options) {
         let text = String::from_utf8_lossy(bytes).into_owned();
         return Ok(finish(name, file, text, Vec::new(), parsed));

@@ -10,9 +10,12 @@ use hlo_passes::pass::{Fuel, Resources};
 use hlo_passes::pipeline::Selection;
 use hlo_passes::registry;
 use hlo_text::diagnostic::did_you_mean;
+use hlo_text::proto::Encoding;
 use hlo_text::{Dialect, ParseOptions, PrintOptions, VerifyOptions};
 
 use super::watch;
+use crate::input::Format;
+use crate::output::OutputOptions;
 
 /// The option, for calls inside this process only, that makes standard input a case of a split file: the case's
 /// first line, a colon and the name of the file.
@@ -67,6 +70,12 @@ pub(super) struct Arguments {
     /// This call is one case of a file: its first line, and the file.
     pub(super) case: Option<(usize, String)>,
     pub(super) parse: ParseOptions,
+    /// What the input is; `None`: told from its content.
+    pub(super) format: Option<Format>,
+    /// The protocol buffer that is written instead of text.
+    pub(super) emit_proto: Option<Encoding>,
+    /// Whether what the output can't carry is reported.
+    pub(super) verify_roundtrip: bool,
     pub(super) print: PrintOptions,
     pub(super) error_format: ErrorFormat,
     pub(super) warnings_are_errors: bool,
@@ -103,6 +112,16 @@ impl Arguments {
     /// What messages call the input.
     pub(super) fn input_name(&self) -> &str {
         if self.input == "-" { "<stdin>" } else { &self.input }
+    }
+
+    /// How the result is written.
+    pub(super) fn output_options(&self) -> OutputOptions {
+        OutputOptions {
+            format: self.emit_proto.map_or(Format::Hlo, Format::Proto),
+            compressed: false,
+            print: self.print.clone(),
+            keep_container: false,
+        }
     }
 
     /// What passes get beside the module.
@@ -186,6 +205,13 @@ const OPTIONS: &[OptionRow] = &[
     row("list-passes", Optional("long|json", list_passes), "lists the passes and exits"),
     row("explain", Value("KEY", explain), "explains a pass or a diagnostic code and exits"),
     row("o", Value("FILE", set_output), "writes the result there"),
+    row("format", Value("hlo|pb|pbtxt", set_format), "what the input is, whatever it looks like"),
+    row("emit-proto", Optional("binary|text", set_emit_proto), "writes an HloModuleProto instead of text"),
+    row(
+        "verify-roundtrip",
+        Switch(|arguments, on| arguments.verify_roundtrip = on),
+        "warns of what the output can't carry",
+    ),
     row(
         "split-input-file",
         Switch(|arguments, on| arguments.split_input_file = on),
@@ -307,15 +333,6 @@ const OPTIONS: &[OptionRow] = &[
     row("platform", Value("NAME", |arguments, value| needs_xla(arguments, "platform", value)), ""),
     row("stage", Value("NAME", |arguments, value| needs_xla(arguments, "stage", value)), ""),
     row("list-stages", Switch(|arguments, _| arguments.needs_xla = Some("--list-stages".to_owned())), ""),
-    row(
-        "emit-proto",
-        Switch(|arguments, on| {
-            if on {
-                arguments.needs_xla = Some("--emit-proto".to_owned());
-            }
-        }),
-        "",
-    ),
     row(CASE_OPTION, Value("", set_case), ""),
 ];
 
@@ -468,6 +485,22 @@ fn set_output(arguments: &mut Arguments, value: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn set_format(arguments: &mut Arguments, value: &str) -> Result<(), String> {
+    let format = Format::from_name(value).ok_or_else(|| format!("takes {}", Format::NAMES))?;
+    arguments.format = Some(format);
+    Ok(())
+}
+
+fn set_emit_proto(arguments: &mut Arguments, value: Option<&str>) -> Result<(), String> {
+    arguments.emit_proto = match value {
+        None | Some("true" | "binary") => Some(Encoding::Binary),
+        Some("text") => Some(Encoding::Text),
+        Some("false") => None,
+        Some(_) => return Err("takes `binary` or `text`".to_owned()),
+    };
+    Ok(())
+}
+
 fn set_preset(arguments: &mut Arguments, value: &str) -> Result<(), String> {
     let preset = PrintOptions::preset(value);
     let known = "takes default, short, canonical, fingerprint or module_fingerprint";
@@ -552,6 +585,9 @@ pub(super) fn parse(args: &[String]) -> Result<Arguments, String> {
         Some(_) => "-".to_owned(),
         None => input.unwrap_or("-").to_owned(),
     };
+    if arguments.split_input_file && arguments.emit_proto.is_some() {
+        return Err("--emit-proto writes one module, not those of --split-input-file".to_owned());
+    }
     arguments.print = arguments.preset.take().unwrap_or_default();
     arguments.print.print_large_constants |= arguments.large_constants;
     arguments.print.syntax_as_read |= arguments.as_read;
@@ -611,7 +647,7 @@ pub(super) const EXAMPLE: &str = "inline-weights{dir=weights},dce";
 
 /// Writes `--help`.
 pub(super) fn write_help(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "Reads HLO text, runs passes over it and prints it.\n")?;
+    writeln!(out, "Reads HLO text or a protocol buffer (.pb, .pbtxt), runs passes over it and prints it.\n")?;
     writeln!(out, "Usage: hlo-opt [FILE|-] [--passes=PASS,...] [OPTIONS]\n\nOptions:")?;
     for row in OPTIONS.iter().filter(|row| !row.help.is_empty()) {
         let name = dashed(row.name);

@@ -7,10 +7,11 @@ use std::path::Path;
 use hlo_passes::pass::Place;
 use hlo_passes::pipeline::NoObserver;
 use hlo_passes::{PassContext, Pipeline};
-use hlo_text::{Module, PrintOptions, parse_bytes};
+use hlo_text::{Module, PrintOptions};
 
 use super::arguments::Arguments;
 use super::resources::FileResources;
+use crate::input::{self, Input};
 use crate::panics;
 
 /// A list of passes as a word of a POSIX shell and of a RUN line.
@@ -134,7 +135,7 @@ impl Reproduced<'_> {
         let index = runs % length;
         let (text, passes) = match panics::guard(|| self.module_before(runs / length, index)) {
             Ok(Some(text)) => (text.into_bytes(), self.pipeline.list(index..index + 1)),
-            _ => (self.bytes.to_vec(), self.pipeline.list(0..usize::MAX)),
+            _ => (self.input_text(), self.pipeline.list(0..usize::MAX)),
         };
         let rules = &self.arguments.verify;
         let options: Vec<&str> = [
@@ -149,9 +150,21 @@ impl Reproduced<'_> {
             .write(self.resources.scratch_dir)
     }
 
+    fn input(&self) -> Option<Input<'_>> {
+        input::read(self.bytes, self.arguments.format, &self.arguments.parse).ok()
+    }
+
+    /// The input as text, whatever form it has.
+    fn input_text(&self) -> Vec<u8> {
+        match self.input() {
+            Some(Input { module, proto: Some(_), .. }) => lossless(&module).into_bytes(),
+            _ => self.bytes.to_vec(),
+        }
+    }
+
     /// The module after `rounds` of all passes and the first `index` passes, as text; `None` if it can't be had.
     fn module_before(&self, rounds: usize, index: usize) -> Option<String> {
-        let mut module = parse_bytes(self.bytes, &self.arguments.parse).ok()?.module;
+        let mut module = self.input()?.module;
         let mut context = self.arguments.context(self.resources);
         for _ in 0..rounds {
             self.pipeline.run(&mut module, &mut context, &mut NoObserver).ok()?;

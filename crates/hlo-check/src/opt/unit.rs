@@ -10,7 +10,7 @@ use hlo_passes::pipeline::{NoObserver, Observer, PipelineError};
 use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
 use hlo_text::diagnostic::{Severity, Source};
-use hlo_text::{Module, Parsed, Violation, parse_bytes, verify};
+use hlo_text::{Module, Violation, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::{Crash, Reproduced};
@@ -18,7 +18,8 @@ use super::resources::FileResources;
 use super::watch::Watcher;
 use super::{Streams, complain};
 use crate::cli::exit;
-use crate::panics;
+use crate::input::{self, Input, Refused};
+use crate::{output, panics, roundtrip};
 
 /// A text that holds one module.
 #[derive(Clone, Copy)]
@@ -30,7 +31,7 @@ pub(super) struct Unit<'b> {
     pub(super) bytes: &'b [u8],
 }
 
-impl Unit<'_> {
+impl<'b> Unit<'b> {
     /// Reads it, runs the passes, prints it; the exit status, or the error of a stream.
     pub(super) fn run(
         self,
@@ -40,21 +41,18 @@ impl Unit<'_> {
         streams: &mut Streams<'_>,
     ) -> io::Result<u8> {
         let format = arguments.error_format;
-        let source = |text| Source::new(self.name, text).starting_at(self.first_line);
         let begun = Instant::now();
-        let parsed = match parse_bytes(self.bytes, &arguments.parse) {
+        let parsed = match self.read(arguments) {
             Ok(parsed) => parsed,
-            Err(rejected) => {
-                let source = source(&rejected.text);
-                for diagnostic in &rejected.diagnostics {
+            Err(refused) => {
+                let source = self.place(refused.source(self.name));
+                for diagnostic in &refused.diagnostics {
                     complain::diagnostic(diagnostic, source, format, streams)?;
                 }
                 return Ok(exit::PARSE);
             }
         };
         if !parsed.warnings.is_empty() {
-            // The bytes have just been read as text.
-            let text: Cow<'_, str> = String::from_utf8_lossy(self.bytes);
             for warning in &parsed.warnings {
                 let mut warning = Cow::Borrowed(warning);
                 if arguments.warnings_are_errors {
@@ -63,7 +61,7 @@ impl Unit<'_> {
                     let help = error.help.take().map_or_else(String::new, |help| format!(": {help}"));
                     error.help = Some(format!("without `--Werror` this is a warning{help}"));
                 }
-                complain::diagnostic(&warning, source(&text), format, streams)?;
+                complain::diagnostic(&warning, self.place(parsed.source(self.name)), format, streams)?;
             }
             if arguments.warnings_are_errors {
                 return Ok(exit::PARSE);
@@ -74,7 +72,7 @@ impl Unit<'_> {
         if !arguments.no_verify && self.report_violations(&parsed, arguments, streams)? {
             return Ok(exit::VERIFY);
         }
-        let mut module = parsed.module;
+        let Input { mut module, proto, .. } = parsed;
         let mut context = arguments.context(resources);
         let mut watcher =
             Watcher::new(arguments, pipeline, resources.current_dir, self.first_line, &mut *streams.err);
@@ -101,8 +99,10 @@ impl Unit<'_> {
         // Only a print that is timed is kept in memory.
         let is_timed = arguments.watch.timing.is_some();
         let is_good = matches!(&result, Ok(Ok(end)) if end.as_ref().is_none_or(|end| end.end.is_stable()));
+        let output = arguments.output_options();
+        let mut written = Ok(Vec::new());
         if is_timed && is_good {
-            module.write_to(&mut text, &arguments.print)?;
+            written = output::write(&module, proto.as_ref(), &output, &mut text)?;
             watcher.phase("print", begun.elapsed());
         }
         watcher.finish()?;
@@ -143,15 +143,42 @@ impl Unit<'_> {
         if is_timed {
             streams.out.write_all(&text)?;
         } else {
-            module.write_to(&mut *streams.out, &arguments.print)?;
+            written = output::write(&module, proto.as_ref(), &output, &mut *streams.out)?;
+        }
+        let nowhere = Source::without_text(self.name);
+        let mut warnings = match written {
+            Ok(warnings) => warnings,
+            Err(error) => {
+                complain::diagnostic(&error, nowhere, format, streams)?;
+                return Ok(exit::USAGE);
+            }
+        };
+        if arguments.verify_roundtrip {
+            warnings.extend(roundtrip::losses(&module, proto.as_ref(), &output));
+        }
+        for warning in &warnings {
+            complain::diagnostic(warning, nowhere, format, streams)?;
         }
         Ok(0)
+    }
+
+    /// Reads the module.
+    pub(super) fn read(self, arguments: &Arguments) -> Result<Input<'b>, Refused<'b>> {
+        input::read(self.bytes, arguments.format, &arguments.parse)
+    }
+
+    /// The source where it is in the file.
+    fn place<'t>(&self, source: Source<'t>) -> Source<'t> {
+        match source.first_line {
+            0 => source,
+            _ => source.starting_at(self.first_line),
+        }
     }
 
     /// Says which rules the input breaks; whether it can't be used.
     fn report_violations(
         self,
-        parsed: &Parsed,
+        parsed: &Input<'_>,
         arguments: &Arguments,
         streams: &mut Streams<'_>,
     ) -> io::Result<bool> {
@@ -160,10 +187,9 @@ impl Unit<'_> {
         if violations.is_empty() {
             return Ok(false);
         }
-        let text = String::from_utf8_lossy(self.bytes);
-        let source = Source::new(self.name, &text).starting_at(self.first_line);
+        let source = self.place(parsed.source(self.name));
         for violation in &violations {
-            let diagnostic = violation.diagnostic(&parsed.source_map);
+            let diagnostic = parsed.diagnostic(violation);
             complain::diagnostic(&diagnostic, source, arguments.error_format, streams)?;
         }
         if arguments.error_format == ErrorFormat::Human {
@@ -182,7 +208,7 @@ impl Unit<'_> {
         resources: &dyn Resources,
     ) -> Option<String> {
         broken.instruction.as_ref()?;
-        let mut module = parse_bytes(self.bytes, &arguments.parse).ok()?.module;
+        let mut module = self.read(arguments).ok()?.module;
         let mut context = arguments.context(resources);
         // The pipeline may have run more than once.
         let length = pipeline.keys().count().max(1);

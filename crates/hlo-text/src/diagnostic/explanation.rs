@@ -36,6 +36,12 @@ macro_rules! explanations {
     (@text $number:literal, $ending:literal) => {
         include_bytes!(concat!("../../tests/diagnostics/", $number, $ending))
     };
+    (@proto $number:literal, ".hlo") => {
+        include_bytes!(concat!("../../tests/diagnostics/", $number, ".pbtxt"))
+    };
+    (@proto $number:literal, ".fixed.hlo") => {
+        include_bytes!(concat!("../../tests/diagnostics/", $number, ".fixed.pbtxt"))
+    };
     (@pass $number:literal, $ending:literal) => {
         b""
     };
@@ -182,6 +188,23 @@ explanations! {
     NotUtf8 "HLO0035" text
         "HLO text is UTF-8. The message gives the byte at which it stops being that. Bytes of other \
          encodings come from file names and comments in metadata.";
+    BadProto "HLO0036" proto
+        "The bytes are not a message of the kind that is expected: a number or a length runs past the end, a field is \
+         written in another way than its type asks for, or the text form of a message has a name or a token that it \
+         can't have. Files that were cut off while they were copied look like this. The message says the path of \
+         the field, as far as it is known.";
+    ProtoId "HLO0037" proto
+        "In protocol buffers instructions and computations refer to each other by id. Operands come before the \
+         instructions that use them, called computations before their callers; root, entry and schedule name ids \
+         that exist. The path in the message says which field holds the id.";
+    ProtoValue "HLO0038" proto
+        "A field has a value that makes no sense where it is: a negative dimension, a number that no element type or \
+         enumerator has, a literal with more or fewer elements than its shape, a device order that is no \
+         permutation.";
+    ProtoLoss "HLO0039" proto
+        "Text and protocol buffers don't carry the same things. The text has no place for ids, profile data, device \
+         assignments or fields of newer versions; a protocol buffer has none for replica and partition counts. \
+         `--verify-roundtrip` reports what would be lost as warnings.";
 }
 
 #[cfg(test)]

@@ -104,6 +104,10 @@ codes! {
     Dialect "HLO0033" "the spelling is that of another XLA version";
     UnknownAttributeKept "HLO0034" "an unknown attribute was kept as it is";
     NotUtf8 "HLO0035" "the input is not UTF-8";
+    BadProto "HLO0036" "a protocol buffer is malformed";
+    ProtoId "HLO0037" "an id in a protocol buffer leads nowhere";
+    ProtoValue "HLO0038" "a field of a protocol buffer has a value that doesn't fit";
+    ProtoLoss "HLO0039" "another form can't carry what is in the module";
     RemovedReference "HLO1001" "an operand, root, predecessor or called computation is not where it is used";
     OperandCycle "HLO1002" "instructions depend on each other in a circle";
     RepeatedName "HLO1003" "two instructions of a module have the same name";

@@ -15,7 +15,7 @@ pub struct Source<'t> {
     pub name: &'t str,
     /// All of it.
     pub text: &'t str,
-    /// Number of its first line; more than 1 if it is a part of a file.
+    /// Number of its first line; more than 1 if it is a part of a file, 0 if there is no text to point into.
     pub first_line: usize,
 }
 
@@ -23,6 +23,15 @@ impl<'t> Source<'t> {
     /// A text that is read as a whole.
     pub fn new(name: &'t str, text: &'t str) -> Self {
         Self { name, text, first_line: 1 }
+    }
+
+    /// A source that has no text, a protocol buffer for instance: only its name is shown.
+    pub fn without_text(name: &'t str) -> Self {
+        Self { name, text: "", first_line: 0 }
+    }
+
+    fn has_text(&self) -> bool {
+        self.first_line > 0
     }
 
     /// The same as a part of a file: its first line is line `first_line` there.
@@ -61,6 +70,8 @@ impl<'t> Report<'t> {
         let excerpt = Excerpt::new(self);
         let mut out = String::new();
         match handler.render_report(&mut out, &excerpt) {
+            // Otherwise the lines that are shown say where it is.
+            Ok(()) if !self.source.has_text() => format!("  in {}\n{out}", self.source.name),
             Ok(()) => out,
             Err(fmt::Error) => self.render_short(),
         }
@@ -71,6 +82,9 @@ impl<'t> Report<'t> {
         let (line, column) = self.source.place(self.diagnostic.place().span.start as usize);
         let severity = severity_name(self.diagnostic.severity);
         let Diagnostic { code, message, .. } = self.diagnostic;
+        if !self.source.has_text() {
+            return format!("{}: {severity}[{}]: {message}\n", self.source.name, code.as_str());
+        }
         format!("{}:{line}:{column}: {severity}[{}]: {message}\n", self.source.name, code.as_str())
     }
 }
@@ -237,11 +251,11 @@ impl miette::Diagnostic for Excerpt<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self)
+        self.report.source.has_text().then_some(self)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.labels.iter().cloned()))
+        self.report.source.has_text().then(|| Box::new(self.labels.iter().cloned()) as Box<_>)
     }
 }
 

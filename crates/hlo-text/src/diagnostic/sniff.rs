@@ -18,7 +18,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a gzip file",
-        advice: "decompress it first: `gzip -d`",
+        advice: "decompress it first: `gzip -d`; the tools read compressed HLO as it is",
         matches: |bytes| bytes.starts_with(&[0x1f, 0x8b]),
     },
     Kind {
@@ -64,7 +64,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a protobuf text file",
-        advice: "print it as HLO text with XLA's `hlo-translate` or jaxlib",
+        advice: "read it with `hlo_text::proto`; `hlo-check convert FILE OUT.hlo` makes it text",
         matches: |bytes| {
             let text = trimmed(bytes);
             [&b"hlo_module {"[..], b"hlo {", b"computations {"].iter().any(|start| text.starts_with(start))
@@ -72,7 +72,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a binary protobuf such as `.hlo.pb`",
-        advice: "print it as HLO text with XLA's `hlo-translate` or jaxlib",
+        advice: "read it with `hlo_text::proto`; `hlo-check convert FILE OUT.hlo` makes it text",
         matches: |bytes| {
             let binary =
                 bytes.iter().filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')).count();

@@ -138,6 +138,15 @@ pub(crate) struct UsedNames {
     pub(crate) computations: NameSet,
 }
 
+/// Whether `name` is legal as it is, see [`sanitize`].
+pub(crate) fn is_legal_name(name: &[u8]) -> bool {
+    let Some((first, rest)) = name.split_first() else { return false };
+    (first.is_ascii_alphabetic() || *first == b'_')
+        && rest.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+        && (!name.starts_with(b"__") || name.starts_with(b"__xla_"))
+        && std::str::from_utf8(name).is_ok_and(|name| ElementType::from_name(name).is_none())
+}
+
 /// `name` as XLA makes it legal: first character a letter or `_`, the others of `[A-Za-z0-9_.-]`, no element type's
 /// name, no leading `__` but `__xla_`.
 pub(crate) fn sanitize(name: &str) -> Cow<'_, str> {

@@ -1,5 +1,7 @@
 //! The vocabularies of words that stand as attribute values, one table.
 
+use super::element_type::ElementClass;
+
 macro_rules! vocabularies {
     ($($(#[$doc:meta])* $name:ident $case:ident { $($variant:ident $text:literal),* $(,)? })*) => {
         /// A set of words an attribute chooses from.
@@ -117,6 +119,17 @@ vocabularies! {
         StatusReturningUnified "API_VERSION_STATUS_RETURNING_UNIFIED",
         TypedFfi "API_VERSION_TYPED_FFI",
         Unspecified "API_VERSION_UNSPECIFIED",
+    }
+}
+
+impl ComparisonType {
+    /// How elements of this class are compared when nothing is said.
+    pub fn default_of(class: ElementClass) -> Self {
+        match class {
+            ElementClass::Float | ElementClass::Complex => Self::Float,
+            ElementClass::Signed => Self::Signed,
+            ElementClass::Unsigned | ElementClass::Pred | ElementClass::NotArray => Self::Unsigned,
+        }
     }
 }
 

@@ -148,6 +148,7 @@ impl Builder<'_> {
             self.async_start_form(frame)?;
             if let Some(called) = self.given_computation(frame, AttrKey::Calls)
                 && frame.word.wrapped.is_none()
+                && !self.from_parts
             {
                 self.copy_to_wrapped(frame, called);
             }
@@ -181,6 +182,9 @@ impl Builder<'_> {
         {
             let message = "an update that brings operands is of newer XLA versions";
             self.warnings.push(Diagnostic::new(Code::Dialect, frame.opcode_at, message).warning());
+        }
+        if self.from_parts {
+            return Ok(());
         }
         self.check_against_start(frame, operand)
     }

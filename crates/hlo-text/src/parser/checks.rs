@@ -4,7 +4,7 @@
 //! the process there is a diagnostic.
 
 use crate::diagnostic::{Code, Diagnostic, Span};
-use crate::ir::{AttrKey, AttrValue, ElementClass, ElementType, Opcode, Shape, ShapeId, Value, words};
+use crate::ir::{AttrKey, AttrValue, ElementType, Opcode, Shape, ShapeId, Value, words};
 use crate::shape_inference::{
     InferRequest, MAX_TUPLE_NODES, ShapeErrorKind, infer_shape, infer_shape_extended,
 };
@@ -30,7 +30,8 @@ impl Builder<'_> {
     /// Checks the complete instruction `frame` and gives its result shape.
     pub(super) fn check_and_shape(&mut self, frame: &Frame) -> ParseResult<ShapeId> {
         self.check_opcode(frame)?;
-        let shape = match (self.computed_shape(frame)?, frame.shape) {
+        let computed = if self.from_parts { None } else { self.computed_shape(frame)? };
+        let shape = match (computed, frame.shape) {
             (Some(computed), _) => computed,
             (None, Some(shape)) => shape,
             (None, None) => self.inferred_shape(frame)?,
@@ -188,7 +189,8 @@ impl Builder<'_> {
                 }
                 _ => Ok(()),
             },
-            Opcode::RecvDone | Opcode::SendDone => self.check_channel(frame),
+            // The verifier looks at channels.
+            Opcode::RecvDone | Opcode::SendDone if !self.from_parts => self.check_channel(frame),
             Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone => self.check_async(frame),
             _ => Ok(()),
         }
@@ -227,13 +229,7 @@ impl Builder<'_> {
             }
             None => return Ok(()),
         };
-        let default = match class {
-            ElementClass::Float | ElementClass::Complex => words::ComparisonType::Float,
-            ElementClass::Signed => words::ComparisonType::Signed,
-            ElementClass::Unsigned | ElementClass::Pred | ElementClass::NotArray => {
-                words::ComparisonType::Unsigned
-            }
-        };
+        let default = words::ComparisonType::default_of(class);
         if self.given(frame, AttrKey::ComparisonType) == Some(AttrValue::Word(default.word())) {
             self.remove(frame, AttrKey::ComparisonType);
         }
@@ -241,6 +237,10 @@ impl Builder<'_> {
     }
 
     fn check_global_device_ids(&mut self, frame: &Frame) -> ParseResult<()> {
+        if self.from_parts {
+            // The verifier looks at it.
+            return Ok(());
+        }
         let global = self.given_flag(frame, AttrKey::UseGlobalDeviceIds);
         let has = |key| self.given(frame, key).is_some();
         if global && !has(AttrKey::ChannelId) && !has(AttrKey::Mode) {
@@ -329,6 +329,7 @@ impl Builder<'_> {
     fn check_custom_call(&mut self, frame: &Frame, operands: usize) -> ParseResult<()> {
         if let Some(AttrValue::Word(word)) = self.given(frame, AttrKey::ApiVersion)
             && word == words::ApiVersion::Unspecified.word()
+            && !self.from_parts
         {
             let span = self.key_span(frame, AttrKey::ApiVersion);
             let message = "`API_VERSION_UNSPECIFIED` is of an older XLA";
@@ -360,6 +361,9 @@ impl Builder<'_> {
                     );
                     return self.error(Code::OperandShape, span, message);
                 }
+            }
+            if self.from_parts {
+                return Ok(());
             }
             // XLA drops the computations then.
             self.remove(frame, AttrKey::ToApply);

@@ -197,7 +197,9 @@ impl Builder<'_> {
         }
         let shape = self.check_and_shape(frame)?;
         self.check_name(frame)?;
-        self.inherit_origin(frame);
+        if !self.from_parts {
+            self.inherit_origin(frame);
+        }
         let attributes = self.normalize_attributes(frame, shape)?;
         let operands = self.store_operands(frame);
         let opcode = frame.word.opcode;

@@ -41,6 +41,7 @@ use crate::lexer::{Cursor, Keyword, TEXT_ENDS, Token};
 
 pub(crate) use async_ops::has_async_sugar;
 use builder::{Builder, SharedBuilder};
+pub(crate) use finish::make_names_unique;
 use tokens::{Entry, TokenSource};
 
 pub use fragment::{Fragment, FromText, parse};

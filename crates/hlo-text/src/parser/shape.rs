@@ -104,7 +104,7 @@ fn parse_in_layout(
 }
 
 /// What is wrong with a layout, if anything. XLA looks where it makes literals and tuples, and nowhere else.
-pub(super) fn layout_fault(array: &ArrayShape, layout: &Layout) -> Option<&'static str> {
+pub(crate) fn layout_fault(array: &ArrayShape, layout: &Layout) -> Option<&'static str> {
     let rank = array.rank();
     if !is_permutation(&layout.minor_to_major, rank) {
         return Some("its dimensions are not each of the shape's once");

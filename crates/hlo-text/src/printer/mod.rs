@@ -44,6 +44,15 @@ pub(crate) const MAX_BODY_DEPTH: usize = 256;
 /// twice, and so on, has bodies without end; beyond this number computations are named instead.
 pub(crate) const MAX_BODY_INSTRUCTIONS: usize = 1 << 22;
 
+/// The instructions of a computation in the order XLA prints those that are not scheduled.
+pub(crate) fn post_order(
+    module: &Module,
+    computation: crate::ir::ComputationId,
+) -> Vec<crate::ir::InstructionId> {
+    let mut order = order::InstructionOrder::default();
+    order.push_post_order(module, computation).map(|index| order.at(index)).collect()
+}
+
 /// Appends a decimal number.
 #[inline(always)]
 pub(crate) fn write_int(out: &mut Vec<u8>, number: i64) {

@@ -59,6 +59,12 @@ impl Calls {
                     }
                     printed.truncate(range.start);
                 }
+                // XLA goes by the order in which instructions were made, scheduled or not.
+                _ if module.header.is_scheduled && !callers.clone().is_sorted() => {
+                    let mut callers: Vec<InstructionId> = callers.copied().collect();
+                    callers.sort_unstable();
+                    callers.iter().for_each(|&id| calls.add_caller(module, id, async_sugar));
+                }
                 _ => callers.for_each(|&id| calls.add_caller(module, id, async_sugar)),
             }
             calls.groups[computation.index()] = start..calls.group_ends.len();

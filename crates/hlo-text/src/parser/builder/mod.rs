@@ -6,6 +6,7 @@
 mod computations;
 mod faults;
 mod operands;
+mod parts;
 
 use std::cell::{Cell, RefCell};
 
@@ -22,6 +23,8 @@ use super::shape::parse_shape;
 use super::text_cache::{TextCache, shape_length, text_hash};
 use super::tokens::OpcodeWord;
 use super::{Dialect, ParseResult, ValueContext};
+
+pub(crate) use parts::InstructionParts;
 
 /// A builder that the token source and the grammar's actions share; they take turns.
 pub(crate) struct SharedBuilder<'s> {
@@ -166,6 +169,8 @@ pub(crate) struct Builder<'s> {
     pub(super) dialect: Dialect,
     /// Whether shapes that XLA wants written may be left out.
     pub(super) infer_shapes: bool,
+    /// Whether the module is put together from finished parts: shapes and attributes are taken as they are.
+    pub(super) from_parts: bool,
     pub(super) nesting: super::Nesting,
     pub(super) module: Module,
     pub(super) warnings: Vec<Diagnostic>,
@@ -236,6 +241,7 @@ impl<'s> Builder<'s> {
             source,
             dialect,
             infer_shapes: false,
+            from_parts: false,
             nesting: super::Nesting::SHALLOW,
             module,
             warnings: Vec::new(),

@@ -1,0 +1,211 @@
+//! `hlo-check convert IN OUT`: modules from one form to another.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+use hlo_text::diagnostic::{Diagnostic, Source};
+use hlo_text::{ParseOptions, PrintOptions};
+
+use super::options::{ERROR_FORMAT, Given, Syntax, Words, flag, value};
+use super::{Streams, exit};
+use crate::input::{self, Format, Input};
+use crate::opt::{ErrorFormat, diagnostic_text};
+use crate::output::{self, OutputOptions};
+use crate::roundtrip;
+
+pub(super) const SYNTAX: Syntax = Syntax {
+    operands: "IN OUT",
+    words: Words::Files,
+    options: &[
+        value("--to", "hlo|pb|pbtxt", "what to write, whatever OUT is called"),
+        value("--format", "hlo|pb|pbtxt", "what IN is, whatever it looks like"),
+        value("--out-dir", "DIR", "where the results of several inputs go, named after them; needs --to"),
+        flag("--strict", "reads only what XLA reads"),
+        value(
+            "--print",
+            "PRESET",
+            "how text is printed: default, short, canonical, fingerprint or module_fingerprint",
+        ),
+        flag("--elide-constants", "leaves large constants out of the text, as XLA does by default"),
+        flag(
+            "--keep-container",
+            "writes what IN was wrapped in, too, such as the buffer assignment of an HloProto",
+        ),
+        flag("--verify-roundtrip", "reports what the new form can't carry, and fails if there is something"),
+        ERROR_FORMAT,
+    ],
+    about: "Converts modules between HLO text (hlo), protocol buffers (pb, an HloModuleProto) and their text form (pbtxt).\n\
+            What IN is is told from its content: text, HloModuleProto, HloProto or HloSnapshot, each perhaps gzipped. OUT's\n\
+            ending says what to write: .hlo, .txt, .pb or .pbtxt, perhaps with .gz; `-` is standard input or output. From\n\
+            one protocol buffer to another every field stays, known or not.",
+    notes: "Example: hlo-check convert module.hlo.pb module.hlo\n\
+            Exit status: 0 fine, 1 --verify-roundtrip found a loss, 2 wrong usage, unreadable or unwritable file, 3 no HLO.",
+};
+
+/// What is asked for.
+struct Request<'a> {
+    parse: ParseOptions,
+    from: Option<Format>,
+    to: Option<Format>,
+    print: PrintOptions,
+    keep_container: bool,
+    verify: bool,
+    errors: ErrorFormat,
+    out_dir: Option<&'a str>,
+    files: Vec<&'a str>,
+}
+
+fn request<'a>(given: &Given<'a>) -> Result<Request<'a>, String> {
+    let format = |name| match given.value(name) {
+        None => Ok(None),
+        Some(text) => {
+            Format::from_name(text).map(Some).ok_or_else(|| format!("{name} takes {}", Format::NAMES))
+        }
+    };
+    let preset = given.value("--print").unwrap_or("default");
+    let mut print =
+        PrintOptions::preset(preset).ok_or_else(|| format!("there is no print preset `{preset}`"))?;
+    print.print_large_constants |= !given.has("--elide-constants");
+    let mut request = Request {
+        parse: if given.has("--strict") { ParseOptions::strict() } else { ParseOptions::default() },
+        from: format("--format")?,
+        to: format("--to")?,
+        print,
+        keep_container: given.has("--keep-container"),
+        verify: given.has("--verify-roundtrip"),
+        errors: given.error_format(),
+        out_dir: given.value("--out-dir"),
+        files: given.operands.clone(),
+    };
+    match (request.out_dir, request.files.len(), request.to) {
+        (Some(_), 0, _) | (None, 0, _) | (None, 1, None) => {
+            Err("an input and an output are needed".to_owned())
+        }
+        (Some(_), _, None) => Err("--out-dir needs --to".to_owned()),
+        (None, 1, Some(_)) => {
+            request.files.push("-");
+            Ok(request)
+        }
+        (None, 3.., _) => Err("several inputs need --out-dir".to_owned()),
+        _ => Ok(request),
+    }
+}
+
+/// Converts files.
+pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
+    let given = match SYNTAX.read(command, args, streams)? {
+        Ok(given) => given,
+        Err(status) => return Ok(status),
+    };
+    let request = match request(&given) {
+        Ok(request) => request,
+        Err(message) => return SYNTAX.misused(command, &message, streams),
+    };
+    let Some(folder) = request.out_dir else {
+        let &[input, output] = &request.files[..] else { return Ok(exit::USAGE) };
+        let (format, compressed) = Format::of_path(output);
+        let Some(format) = request.to.or(format) else {
+            writeln!(
+                streams.err,
+                "error: `{output}` doesn't say what to write; --to takes {}",
+                Format::NAMES
+            )?;
+            return Ok(exit::USAGE);
+        };
+        return convert(&request, input, output, format, compressed, streams);
+    };
+    let mut status = 0;
+    for file in &request.files {
+        let format = request.to.unwrap_or(Format::Hlo);
+        let stem = Path::new(file).file_stem().and_then(OsStr::to_str).unwrap_or("module");
+        let output = format!("{folder}/{stem}.{}", format.extension());
+        let own = convert(&request, file, &output, format, false, streams)?;
+        if status == 0 {
+            status = own;
+        }
+    }
+    Ok(status)
+}
+
+fn complain(
+    request: &Request<'_>,
+    diagnostic: &Diagnostic,
+    source: Source<'_>,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    streams.err.write_all(diagnostic_text(diagnostic, source, request.errors, false).as_bytes())
+}
+
+fn convert(
+    request: &Request<'_>,
+    path: &str,
+    output: &str,
+    format: Format,
+    compressed: bool,
+    streams: &mut Streams<'_>,
+) -> io::Result<u8> {
+    let name = if path == "-" { "<stdin>" } else { path };
+    let bytes = match streams.read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(streams.err, "error: can't read {name}: {error}")?;
+            return Ok(exit::USAGE);
+        }
+    };
+    let input = match input::read(&bytes, request.from, &request.parse) {
+        Ok(input) => input,
+        Err(refused) => {
+            for diagnostic in &refused.diagnostics {
+                complain(request, diagnostic, refused.source(name), streams)?;
+            }
+            return Ok(exit::PARSE);
+        }
+    };
+    let options = OutputOptions {
+        format,
+        compressed,
+        print: request.print.clone(),
+        keep_container: request.keep_container,
+    };
+    let mut result = Vec::new();
+    let warnings = match output::write(&input.module, input.proto.as_ref(), &options, &mut result)? {
+        Ok(warnings) => warnings,
+        Err(error) => {
+            complain(request, &error, Source::without_text(name), streams)?;
+            return Ok(exit::USAGE);
+        }
+    };
+    for diagnostic in &input.warnings {
+        complain(request, diagnostic, input.source(name), streams)?;
+    }
+    for diagnostic in &warnings {
+        complain(request, diagnostic, Source::without_text(name), streams)?;
+    }
+    let mut status = 0;
+    if request.verify && report_losses(request, &input, &options, name, streams)? {
+        status = exit::CHECK;
+    }
+    if output == "-" {
+        streams.out.write_all(&result)?;
+    } else if let Err(error) = std::fs::write(streams.current_dir.join(output), &result) {
+        writeln!(streams.err, "error: can't write {output}: {error}")?;
+        return Ok(exit::USAGE);
+    }
+    Ok(status)
+}
+
+/// Says what is lost; whether anything is.
+fn report_losses(
+    request: &Request<'_>,
+    input: &Input<'_>,
+    options: &OutputOptions,
+    name: &str,
+    streams: &mut Streams<'_>,
+) -> io::Result<bool> {
+    let losses = roundtrip::losses(&input.module, input.proto.as_ref(), options);
+    for loss in &losses {
+        complain(request, loss, Source::without_text(name), streams)?;
+    }
+    Ok(!losses.is_empty())
+}

@@ -1,0 +1,152 @@
+//! What a module comes wrapped in, told from the content.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+
+use super::fault::{Fault, FaultKind, Read};
+use super::schema::{hlo_module_proto, hlo_proto, hlo_snapshot};
+use super::table::Message;
+use super::wire::{Fields, WireType, Writer};
+use super::{MAX_PROTO_BYTES, text_format};
+use crate::diagnostic::{Code, Diagnostic, Span};
+
+/// The message that holds the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// `HloModuleProto`, the module itself.
+    Module,
+    /// `HloProto`, as XLA's `--xla_dump_hlo_as_proto` writes it: the module and its buffer assignment.
+    HloProto,
+    /// `HloSnapshot`: an `HloProto`, arguments and result.
+    Snapshot,
+}
+
+impl Container {
+    pub(super) fn message(self) -> &'static Message {
+        match self {
+            Container::Module => &hlo_module_proto::MESSAGE,
+            Container::HloProto => &hlo_proto::MESSAGE,
+            Container::Snapshot => &hlo_snapshot::MESSAGE,
+        }
+    }
+
+    /// The fields that lead to the module, with their numbers.
+    fn path(self) -> &'static [(u32, &'static str)] {
+        match self {
+            Container::Module => &[],
+            Container::HloProto => &[(hlo_proto::HLO_MODULE, "hlo_module")],
+            Container::Snapshot => &[(hlo_snapshot::HLO, "hlo"), (hlo_proto::HLO_MODULE, "hlo_module")],
+        }
+    }
+}
+
+/// How messages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// The wire format (`.pb`).
+    Binary,
+    /// Protobuf's text format (`.pbtxt`).
+    Text,
+}
+
+/// The two bytes a gzip file begins with.
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
+/// The contents of a gzip file; other bytes as they are.
+///
+/// # Errors
+/// The file is damaged, or its contents are larger than [`MAX_PROTO_BYTES`].
+pub fn decompress(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Box<Diagnostic>> {
+    if !bytes.starts_with(GZIP_MAGIC) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut out = Vec::new();
+    // A bit more than the limit, to see that there is more.
+    let limit = MAX_PROTO_BYTES as u64 + 1;
+    let result = flate2::read::MultiGzDecoder::new(bytes).take(limit).read_to_end(&mut out);
+    if let Err(error) = result {
+        let message = format!("the gzip file is damaged: {error}");
+        return Err(Diagnostic::new(Code::BadProto, Span::default(), message).boxed());
+    }
+    if out.len() > MAX_PROTO_BYTES {
+        let message = format!("the gzip file contains more than {MAX_PROTO_BYTES} bytes");
+        return Err(Diagnostic::new(Code::TooLarge, Span::default(), message).boxed());
+    }
+    Ok(Cow::Owned(out))
+}
+
+/// How much of the input is looked at.
+const SNIFF_BYTES: usize = 4096;
+
+/// How the protocol buffer in `bytes` is written; `None` if this looks like something else. Gzip files must have been
+/// unpacked, see [`decompress`].
+pub fn detect(bytes: &[u8]) -> Option<Encoding> {
+    let start = &bytes[..bytes.len().min(SNIFF_BYTES)];
+    if text_format::starts_message(start) {
+        return Some(Encoding::Text);
+    }
+    let is_control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c);
+    let text = start.trim_ascii_start();
+    let is_text =
+        text.starts_with(b"HloModule") || text.starts_with(b"ENTRY") || !start.iter().any(is_control);
+    // The usual first fields say enough, so that a file that is cut off is known, too; otherwise it must be a message
+    // up to its end.
+    let is_usual = matches!(start.first()?, 0x0a | 0x12 | 0x1a | 0x22);
+    let is_message = || Fields::new(bytes).all(|field| field.is_ok());
+    (!is_text && (is_usual || is_message())).then_some(Encoding::Binary)
+}
+
+/// The value of the first field with the number 1 if it is a message, that is, no text.
+fn wrapped(bytes: &[u8]) -> Option<&[u8]> {
+    // Whatever comes behind a fault doesn't matter.
+    let first = Fields::new(bytes).map_while(Result::ok).find(|field| field.number == 1)?;
+    let is_name = std::str::from_utf8(first.bytes).is_ok_and(|text| !text.chars().any(char::is_control));
+    (first.wire_type == WireType::Bytes && !is_name).then_some(first.bytes)
+}
+
+/// What the binary message in `bytes` is. The first field of a module is its name, that of the others a message.
+pub(super) fn container_of(bytes: &[u8]) -> Container {
+    match wrapped(bytes) {
+        None => Container::Module,
+        Some(inner) if wrapped(inner).is_none() => Container::HloProto,
+        Some(_) => Container::Snapshot,
+    }
+}
+
+/// Where in the message in `bytes` the module is.
+pub(super) fn module_range(bytes: &[u8], container: Container) -> Read<std::ops::Range<usize>> {
+    let mut range = 0..bytes.len();
+    for &(number, name) in container.path() {
+        let mut found = None;
+        let mut fields = Fields::new(&bytes[range.clone()]);
+        while let Some(field) = fields.next() {
+            let field = field?;
+            if field.number == number {
+                let end = range.start + fields.position();
+                found = Some(end - field.bytes()?.len()..end);
+            }
+        }
+        range = found.ok_or_else(|| Fault::new(FaultKind::Malformed, format!("there is no `{name}`")))?;
+    }
+    Ok(range)
+}
+
+/// The message in `bytes` with another module in it.
+pub(super) fn replace_module(bytes: &[u8], container: Container, module: Vec<u8>) -> Vec<u8> {
+    replace(bytes, container.path(), module)
+}
+
+fn replace(bytes: &[u8], path: &[(u32, &'static str)], module: Vec<u8>) -> Vec<u8> {
+    let Some((&(number, _), rest)) = path.split_first() else { return module };
+    let fields: Vec<_> = Fields::new(bytes).map_while(Result::ok).collect();
+    let last = fields.iter().rposition(|field| field.number == number);
+    let mut module = Some(module);
+    let mut w = Writer::default();
+    for (at, field) in fields.iter().enumerate() {
+        match module.take_if(|_| Some(at) == last) {
+            Some(module) => w.always_bytes(number, &replace(field.bytes, rest, module)),
+            None => w.out.extend_from_slice(field.raw),
+        }
+    }
+    w.out
+}
