@@ -12,6 +12,7 @@ import argparse
 import collections
 import concurrent.futures
 import csv
+import glob
 import json
 import os
 import re
@@ -75,6 +76,12 @@ def options(key, text, folder):
         "rewrite-module-dtype": "{from=f32 to=bf16 overflow=saturate}",
         "legalize-device-assignment": "{skip-transfers}",
     }.get(key, "")
+
+
+def programs(key):
+    """The lit tests of a pass that are dumps of programs."""
+    found = glob.glob(os.path.join(ROOT, "lit-tests", "passes", key, "*jax*.hlo"))
+    return [f"`{os.path.basename(path)}`" for path in sorted(found)]
 
 
 def run(opt, path, *extra):
@@ -155,8 +162,10 @@ def main():
     for key in keys:
         cells = [f"{files} / {rewrites}" if files else "" for files, rewrites in fired[key].values()]
         lines.append(f"| `{key}` | " + " | ".join(cells) + " |")
-    never = [f"`{key}`" for key in keys if not any(files for files, _ in fired[key].values())]
-    lines += ["", "Never: " + (", ".join(never) or "none") + ".", "", "## Refused", "", "| pass | modules | message |", "|---|--:|---|"]
+    never = [key for key in keys if not any(files for files, _ in fired[key].values())]
+    lines += ["", "Those that fire on none of them, and the tests in which they fire on what JAX makes of a program:", ""]
+    lines += [f"* `{key}`: {', '.join(programs(key)) or 'none'}" for key in never]
+    lines += ["", "`config-lowering` only writes a log. `legalize-compare` looks at the entry alone; the comparisons in total order of these modules are in the comparators of sorts.", "", "## Refused", "", "| pass | modules | message |", "|---|--:|---|"]
     for (key, text), count in sorted(refused.items()):
         lines.append(f"| `{key}` | {count} | {text.replace('|', chr(92) + '|')} |")
     lines += ["", f"Not read: {len(unread)} of {len(rows)}." if unread else "All modules were read.", ""]

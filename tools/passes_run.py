@@ -21,6 +21,9 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RUN_LINE = re.compile(r"^// RUN: hlo-opt .*?--passes=('[^']*'|\S+)", re.M)
+# What one device can't run as it is meant.
+SEVERAL = re.compile(r"\b(?:replica_count|num_partitions)=(?!1\b)\d")
+COLLECTIVE = re.compile(r" (?:all-reduce|all-gather|reduce-scatter|all-to-all|collective-\w+)(?:-start)?\(")
 SEPARATOR = re.compile(r"^// -----$", re.M)
 KEY = re.compile(r"([\w-]+)(?:\{[^}]*\})?,?")
 
@@ -60,6 +63,8 @@ def pairs(args, meanings):
 
 def compare(xlarun, before, after, seeds):
     """`equal`, `differs` or why there is nothing to compare."""
+    if SEVERAL.search(before) and COLLECTIVE.search(before):
+        return "before: collectives among several devices"
     for seed in range(seeds):
         results = []
         for which, text in (("before", before), ("after", after)):
