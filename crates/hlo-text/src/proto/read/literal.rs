@@ -81,7 +81,9 @@ fn elements(bytes: &[u8], array: &ArrayShape) -> Read<Elements> {
     }
     let count = array.element_count();
     let found = stored.len() / size;
-    if count.and_then(|count| usize::try_from(count).ok()) != Some(found) || stored.len() % size != 0 {
+    if count.and_then(|count| usize::try_from(count).ok()) != Some(found)
+        || !stored.len().is_multiple_of(size)
+    {
         let wanted = count.map_or("an unknown number of".to_owned(), |count| count.to_string());
         return Err(
             Fault::value(format!("the shape has {wanted} elements, but {found} are given")).within(name)

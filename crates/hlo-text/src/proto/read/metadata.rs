@@ -154,10 +154,8 @@ impl<'b> Reader<'b> {
                     let element = field.bytes().and_then(|bytes| self.original_element(bytes));
                     elements.push(element.at("elements", index)?);
                 }
-                ov::IS_SYNTHETIC_CALL => {
-                    if field.bool().within("is_synthetic_call")? {
-                        return Ok(OriginalValue::SyntheticCall);
-                    }
+                ov::IS_SYNTHETIC_CALL if field.bool().within("is_synthetic_call")? => {
+                    return Ok(OriginalValue::SyntheticCall);
                 }
                 _ => {}
             }

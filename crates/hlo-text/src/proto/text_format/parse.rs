@@ -21,11 +21,10 @@ pub(in crate::proto) fn starts_message(text: &[u8]) -> bool {
     let known = [Container::Module, Container::HloProto, Container::Snapshot]
         .iter()
         .find_map(|container| container.message().field_named(word));
-    match (known.map(|field| field.kind), lexer.peek()) {
-        (Some(Kind::Message(_)), Some(b'{' | b'<' | b':')) => true,
-        (Some(_), Some(b':')) => true,
-        _ => false,
-    }
+    matches!(
+        (known.map(|field| field.kind), lexer.peek()),
+        (Some(_), Some(b':')) | (Some(Kind::Message(_)), Some(b'{' | b'<'))
+    )
 }
 
 /// Which message begins in `text`, by the fields at its top.
@@ -256,10 +255,7 @@ impl Parser<'_> {
         }
         let literal = self.lexer.literal();
         let written = self.scalar(number, field.kind, literal);
-        written.map_err(|fault| {
-            self.lexer.at = start;
-            fault
-        })
+        written.inspect_err(|_| self.lexer.at = start)
     }
 
     fn scalar(&mut self, number: u32, kind: Kind, literal: &str) -> Read<()> {
