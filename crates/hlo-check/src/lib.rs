@@ -12,6 +12,7 @@ pub mod input;
 pub mod lit;
 pub mod opt;
 mod panics;
+mod pasted;
 pub mod stats;
 pub mod tool;
 pub mod update;

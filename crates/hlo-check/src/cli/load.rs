@@ -37,7 +37,8 @@ pub(super) fn module(
     };
     match parse_bytes(&bytes, options) {
         Ok(parsed) => Ok(Ok(parsed)),
-        Err(rejected) => {
+        Err(mut rejected) => {
+            crate::pasted::advise(&mut rejected.diagnostics, &bytes, path);
             let source = Source::new(display_name(path), &rejected.text);
             for diagnostic in &rejected.diagnostics {
                 let text = diagnostic_text(diagnostic, source, format, false);

@@ -72,7 +72,10 @@ fn check(
             let found = violations.map(|violation| violation.diagnostic(&parsed.source_map));
             (found.collect(), String::from_utf8_lossy(bytes), exit::VERIFY)
         }
-        Err(rejected) => (rejected.diagnostics, rejected.text, exit::PARSE),
+        Err(mut rejected) => {
+            crate::pasted::advise(&mut rejected.diagnostics, bytes, name);
+            (rejected.diagnostics, rejected.text, exit::PARSE)
+        }
     };
     for diagnostic in &diagnostics {
         let report = Report::new(diagnostic, Source::new(name, &text));

@@ -44,7 +44,8 @@ impl Unit<'_> {
         let begun = Instant::now();
         let parsed = match parse_bytes(self.bytes, &arguments.parse) {
             Ok(parsed) => parsed,
-            Err(rejected) => {
+            Err(mut rejected) => {
+                crate::pasted::advise(&mut rejected.diagnostics, self.bytes, arguments.input_name());
                 let source = source(&rejected.text);
                 for diagnostic in &rejected.diagnostics {
                     complain::diagnostic(diagnostic, source, format, streams)?;
