@@ -63,7 +63,8 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     let tail = |key: &str| key.rmatch_indices('-').nth(count - 1).map_or(0, |(at, _)| at + 1);
     let head = |key: &str| key.match_indices('-').nth(count - 1).map_or(key.len(), |(at, _)| at);
     let is_near = |piece: &str| {
-        piece.split('-').zip(wanted.split('-')).all(|(word, meant)| did_you_mean(meant, [word]).is_some())
+        let mut pairs = piece.split('-').zip(wanted.split('-'));
+        piece.split('-').count() == count && pairs.all(|(word, meant)| did_you_mean(meant, [word]).is_some())
     };
     let has_near_piece = |key: &str| is_near(&key[tail(key)..]) || is_near(&key[..head(key)]);
     if wanted.len() >= MIN_PIECE
@@ -109,6 +110,7 @@ mod tests {
             ("x", None),
             ("neuron-pass", None),
             ("nothing-like-that", None),
+            ("dce-like-nothing", None),
         ] {
             assert_eq!(nearest(name), key, "{name}");
         }
