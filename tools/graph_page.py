@@ -46,6 +46,22 @@ setTimeout(() => {
     report.nodes = data.sides.map(side => side.nodes.length);
     report.images = document.querySelectorAll("img").length;
     report.loaded = performance.getEntriesByType("resource").length;
+    report.hints = document.querySelectorAll(".hint").length;
+    report.keys = document.querySelectorAll("footer .key").length;
+    report.buttons = document.querySelectorAll("#next, #previous").length;
+    const kinds = new Set(["added", "removed", "changed", "renamed", "moved"]);
+    const known = data.sides.flatMap(side => side.nodes.filter(node => kinds.has(node.k)));
+    report.differences = differences.length;
+    // What is changed is on both sides, but one difference.
+    report.expected = known.filter(node => node.p === undefined).length
+      + known.filter(node => node.p !== undefined).length / 2;
+    report.visited = new Set();
+    for (let at = 0; at < differences.length; at++) {
+      document.getElementById("next").click();
+      for (const made of document.querySelectorAll(".row.selected")) report.visited.add(made.textContent);
+    }
+    report.visited = report.visited.size;
+    report.position = document.getElementById("position")?.textContent;
     const row = sections[0].querySelector(".row");
     row.click();
     report.selected = sections.map(section => section.querySelectorAll(".row.selected").length);
@@ -111,6 +127,11 @@ def main():
         "nothing is loaded": report.get("loaded") == 0,
         "a click selects": report.get("selected", [0])[0] == 1,
         "a click draws": report.get("pictures", [0])[0] > 0,
+        "a hint says what to do": report.get("hints") == sides,
+        "a legend explains the colours": report.get("keys", 0) == (7 if sides == 2 else 2),
+        "two modules have buttons for their differences": report.get("buttons") == (2 if sides == 2 else 0),
+        "every difference can be gone to": report.get("differences") == (report.get("expected") if sides == 2 else 0),
+        "going to differences selects": report.get("visited", 0) >= min(report.get("differences", 0), 1),
         "search finds": report.get("matches", 0) >= 1,
         "Escape ends the search": report.get("afterEscape") == report.get("details"),
         "no error": "error" not in report,

@@ -36,7 +36,7 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
         registry::PIPELINES.iter().map(|pipeline| format!("@{}", pipeline.name)).collect();
     let known = Code::ALL.iter().map(|code| code.as_str()).chain(registry::all().map(|info| info.key));
     let known = known.chain(pipelines.iter().map(String::as_str));
-    match did_you_mean(topic, known) {
+    match did_you_mean(topic, known).or_else(|| registry::nearest(topic)) {
         Some(close) => writeln!(err, "error: there is no code or pass `{topic}`; did you mean `{close}`?")?,
         None => writeln!(
             err,

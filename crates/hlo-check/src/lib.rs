@@ -13,6 +13,7 @@ pub mod lit;
 pub mod opt;
 pub mod output;
 mod panics;
+mod pasted;
 mod roundtrip;
 pub mod stats;
 pub mod tool;

@@ -61,7 +61,7 @@ pub struct ExactHasher {
 }
 
 impl ExactHasher {
-    /// A hash of everything about `module` that any print shows.
+    /// A hash of everything about `module` that any print of today's syntax shows.
     ///
     /// Names, shapes and attribute values count by their ids in the module's pools, which never change what they stand
     /// for; so hashes are only comparable between states of the same module (or clones of it). Literals count by
@@ -97,7 +97,7 @@ impl ExactHasher {
         instruction.shape.hash(state);
         instruction.opcode.hash(state);
         instruction.parameter_number.hash(state);
-        instruction.metadata.hash(state);
+        instruction.metadata.filter(|&id| module.metadata(id).is_printed()).hash(state);
         let names = |ids: &[InstructionId], state: &mut Twin| {
             ids.len().hash(state);
             ids.iter().for_each(|&id| module.instruction(id).name.hash(state));
@@ -107,8 +107,8 @@ impl ExactHasher {
         if let Some(literal) = instruction.literal {
             self.literal(module, literal).hash(state);
         }
-        let attributes = module.attributes(id);
-        attributes.len().hash(state);
+        let attributes = module.attributes(id).iter().filter(|attr| attr.is_printed());
+        attributes.clone().count().hash(state);
         for attr in attributes {
             attr.key.hash(state);
             let computation_name = |id: ComputationId| module.computation(id).name;

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hlo_text::Module;
-use hlo_text::diagnostic::did_you_mean;
 
 use crate::edit::{EditCounts, Editor};
 use crate::hash::ExactHasher;
@@ -282,7 +281,7 @@ impl Pipeline {
 /// The error for a key that isn't in the registry: XLA's sentence, and what was meant.
 fn unknown_pass(name: &str) -> PipelineError {
     let mut message = format!("Pass {name} not found.");
-    if let Some(close) = did_you_mean(name, registry::all().map(|info| info.key)) {
+    if let Some(close) = registry::nearest(name) {
         message.push_str(&format!(" Did you mean `{close}`?"));
     }
     request_error(PassError::new(message).code(NOT_FOUND))

@@ -130,7 +130,7 @@ impl StructuralHasher {
             self.literal(module, literal).hash(&mut state);
         }
         for &attr in module.attributes(id) {
-            if !matches!(attr.key, AttrKey::Origin | AttrKey::Statistics) {
+            if attr.is_printed() && !matches!(attr.key, AttrKey::Origin | AttrKey::Statistics) {
                 attr.key.hash(&mut state);
                 self.hash_attribute(module, attr, &mut state);
             }

@@ -1,10 +1,12 @@
 //! Pipelines over small modules: selection, fuel, remarks, what counts as a change.
 
+use hlo_passes::hash::exact_hash;
 use hlo_passes::options::{global_option, parse_pass_list};
 use hlo_passes::pass::{Fuel, PassContext, RemarkKind};
 use hlo_passes::pipeline::{NoObserver, Observer, PassOutcome, Pipeline, PipelineError, Selection};
 use hlo_passes::registry::{self, PassInfo, Status};
 use hlo_passes::structure::structural_hash;
+use hlo_text::ir::AttrKey;
 use hlo_text::{Module, ParseOptions, PrintOptions, parse_module};
 
 fn parse(text: &str) -> Module {
@@ -45,6 +47,25 @@ fn a_change_is_what_prints_differently() {
 }
 
 #[test]
+fn what_todays_text_leaves_out_is_no_change() {
+    let call = "ROOT c = f32[2] custom-call(p), custom_call_target=\"t\"";
+    let text = |more: &str| format!("HloModule m\nENTRY e {{\n p = f32[2] parameter(0)\n {call}{more}\n}}");
+    let bare = parse(&text(""));
+    for more in [", api_version=API_VERSION_UNSPECIFIED", ", metadata={source_line=3}"] {
+        let mut module = parse(&text(more));
+        assert_eq!(module.to_text(&PrintOptions::default()), bare.to_text(&PrintOptions::default()));
+        assert_eq!(structural_hash(&module), structural_hash(&bare), "{more}");
+        let before = exact_hash(&module);
+        let root = module.computation(module.entry()).root;
+        module.set_attribute(root, AttrKey::ApiVersion, None);
+        module.set_metadata(root, None);
+        assert_eq!(exact_hash(&module), before, "{more}");
+    }
+    let other = parse(&text(", api_version=API_VERSION_STATUS_RETURNING"));
+    assert_ne!(structural_hash(&other), structural_hash(&bare));
+}
+
+#[test]
 fn skipped_passes_do_not_run_and_are_logged() {
     let mut module = parse(DEAD);
     let mut context = PassContext::default();
@@ -65,7 +86,7 @@ fn faulty_selections_are_refused() {
     };
     assert_eq!(message("dec"), "Pass dec not found. Did you mean `dce`?");
     assert_eq!(message("no-such-pass-at-all"), "Pass no-such-pass-at-all not found.");
-    assert_eq!(message("DCE"), "Pass DCE not found.");
+    assert_eq!(message("DCE"), "Pass DCE not found. Did you mean `dce`?");
     let unwritten = registry::all().find(|info| matches!(info.status, Status::Unimplemented(_)));
     if let Some(info) = unwritten {
         let expected = format!("{}: this pass is not implemented: ", info.key);
@@ -224,7 +245,8 @@ ENTRY e {
   done = f32[2] custom-call(ring), custom_call_target=\"AwsNeuronSilu_bf16\"
   lower = f32[2] custom-call(done), custom_call_target=\"awsneuronerf\"
   softmax = f32[2] custom-call(lower), custom_call_target=\"AwsNeuronSoftmax\"
-  other = f32[2] custom-call(softmax), custom_call_target=\"mine\"
+  short = f32[2] custom-call(softmax), custom_call_target=\"AwsNeuronGeluBwd\"
+  other = f32[2] custom-call(short), custom_call_target=\"mine\"
   wide = f32[65536,65536] custom-call(big), custom_call_target=\"AwsNeuronErf\"
   pair = (f32[2], f32[2]) custom-call(other), custom_call_target=\"AwsNeuronErf\"
   late = f32[2] custom-call(p), custom_call_target=\"AwsNeuronErf\", control-predecessors={other}
@@ -234,7 +256,11 @@ ENTRY e {
     let expected = [
         "missed e.done: `AwsNeuronSilu_bf16` is the name of a kernel already",
         "missed e.lower: `awsneuronerf` is not `AwsNeuronErf`: letter case counts",
-        "missed e.softmax: `AwsNeuronSoftmax` is not one of this pass's targets",
+        "missed e.softmax: `AwsNeuronSoftmax` is not one of this pass's targets; those are \
+         `AwsNeuronTransferWithStaticRing`, `AwsNeuronErf`, `AwsNeuronGelu`, `AwsNeuronGeluApprxTanh`, \
+         `AwsNeuronGeluBackward`, `AwsNeuronSilu`, `AwsNeuronSiluBackward`",
+        "missed e.short: `AwsNeuronGeluBwd` is not one of this pass's targets; the nearest are `AwsNeuronGeluBackward`, \
+         `AwsNeuronGelu`",
         "note e.wide: the element count does not fit in 32 bits and becomes 0",
         "missed e.pair: its result is not an array",
         "missed f.g: it is not in the entry computation",

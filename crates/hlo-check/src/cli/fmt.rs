@@ -80,7 +80,8 @@ fn file(
     };
     let new = match laid_out(text, options) {
         Ok(new) => new,
-        Err(Fault { first_line, text, error: FormatError::NotHlo(diagnostics) }) => {
+        Err(Fault { first_line, text, error: FormatError::NotHlo(mut diagnostics) }) => {
+            crate::pasted::advise(&mut diagnostics, &bytes, path);
             for diagnostic in &diagnostics {
                 let source = Source::new(name, &text).starting_at(first_line);
                 streams.err.write_all(diagnostic_text(diagnostic, source, format, false).as_bytes())?;

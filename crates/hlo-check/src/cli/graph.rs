@@ -77,6 +77,9 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
             return Ok(exit::USAGE);
         }
     };
+    if let Some(note) = graph.note() {
+        writeln!(streams.err, "note: {note}")?;
+    }
     let text = graph.render(format);
     match output {
         None => streams.out.write_all(text.as_bytes())?,
@@ -85,6 +88,9 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
                 writeln!(streams.err, "error: can't write {path}: {error}")?;
                 return Ok(exit::USAGE);
             }
+            let count = graph.instruction_count();
+            let instructions = if count == 1 { "instruction" } else { "instructions" };
+            writeln!(streams.out, "wrote {path}: {count} {instructions}")?;
         }
     }
     Ok(0)

@@ -37,7 +37,8 @@ pub(super) fn module(
     };
     match input::read(&bytes, None, options) {
         Ok(Input { module, warnings, source_map, .. }) => Ok(Ok(Parsed { module, warnings, source_map })),
-        Err(refused) => {
+        Err(mut refused) => {
+            crate::pasted::advise(&mut refused.diagnostics, &bytes, path);
             let source = refused.source(display_name(path));
             for diagnostic in &refused.diagnostics {
                 let text = diagnostic_text(diagnostic, source, format, false);

@@ -82,7 +82,8 @@ fn check(
             write(&diagnostics, input.source(name), out)?;
             (diagnostics, exit::VERIFY)
         }
-        Err(refused) => {
+        Err(mut refused) => {
+            crate::pasted::advise(&mut refused.diagnostics, bytes, name);
             write(&refused.diagnostics, refused.source(name), out)?;
             (refused.diagnostics, exit::PARSE)
         }

@@ -96,8 +96,8 @@ impl<'m> Comparer<'m> {
     }
 
     fn metadata(&mut self, which: Which, id: Option<MetadataId>) -> Option<TextId> {
-        let id = id?;
         let Side { module, metadata, .. } = &mut self.sides[which as usize];
+        let id = id.filter(|&id| module.metadata(id).is_printed())?;
         let (texts, print) = (&mut self.texts, &self.print);
         Some(
             *slot(metadata, id.index()).get_or_insert_with(|| number(texts, module.metadata_text(id, print))),
@@ -171,7 +171,9 @@ impl<'m> Comparer<'m> {
 
     fn same_attributes(&mut self, before: InstructionId, after: InstructionId, matching: &Matching) -> bool {
         let metadata = self.options.metadata;
-        let counts = |attr: &&Attr| metadata || !matches!(attr.key, AttrKey::Origin | AttrKey::Statistics);
+        let counts = |attr: &&Attr| {
+            attr.is_printed() && (metadata || !matches!(attr.key, AttrKey::Origin | AttrKey::Statistics))
+        };
         let mut old = self.module(Which::Before).attributes(before).iter().filter(counts);
         let mut new = self.module(Which::After).attributes(after).iter().filter(counts);
         loop {

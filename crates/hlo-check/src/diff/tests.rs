@@ -53,6 +53,37 @@ fn order_means_nothing_without_a_schedule() {
 }
 
 #[test]
+fn a_module_is_what_it_prints() {
+    use hlo_passes::structure::structural_hash;
+    use hlo_text::PrintOptions;
+    // Sugar leaves out names.
+    let print = PrintOptions {
+        print_large_constants: true,
+        syntax_sugar_async_ops: false,
+        ..PrintOptions::default()
+    };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit-tests");
+    let mut count = 0;
+    let files = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten();
+    for path in files.map(walkdir::DirEntry::into_path).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        for case in text.split("// -----\n") {
+            let Ok(module) = hlo_text::parse_module(case, &hlo_text::ParseOptions::default()) else {
+                continue;
+            };
+            let module = module.module;
+            let again = hlo_text::parse_module(&module.to_text(&print), &hlo_text::ParseOptions::default());
+            let again = again.unwrap_or_else(|errors| panic!("{}: {errors:?}", path.display())).module;
+            let diff = ModuleDiff::new(&module, &again, &DiffOptions::default());
+            assert!(diff.is_empty(), "{}: {}", path.display(), diff.render(&RenderOptions::default()));
+            assert_eq!(structural_hash(&module), structural_hash(&again), "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 300, "only {count} modules");
+}
+
+#[test]
 fn a_changed_instruction_is_shown_with_its_words() {
     let before = entry(&[P, "a = f32[2] abs(p)", "ROOT c = f32[2] add(a, p)"]);
     let after = entry(&[P, "a = f32[2] sine(p)", "ROOT c = f32[2] add(p, a)"]);

@@ -84,6 +84,8 @@ struct Side<'m> {
 /// One module, or two beside each other.
 pub struct Graph<'m> {
     sides: Vec<Side<'m>>,
+    /// Where what was asked for is shown, if a module doesn't have it.
+    note: Option<String>,
 }
 
 impl<'m> Graph<'m> {
@@ -96,7 +98,7 @@ impl<'m> Graph<'m> {
         if let (None, Some((name, _))) = (&around, &options.around) {
             return Err(no_such_instruction(name, [module]));
         }
-        Ok(Self { sides: vec![Side::new(title, module, around.as_deref())] })
+        Ok(Self { sides: vec![Side::new(title, module, around.as_deref())], note: None })
     }
 
     /// The graphs of two modules with what is different. An instruction that is asked for may be in either.
@@ -108,34 +110,41 @@ impl<'m> Graph<'m> {
         after: (&str, &'m Module),
         options: &GraphOptions,
     ) -> Result<Self, NoSuchInstruction> {
+        let diff = ModuleDiff::new(before.1, after.1, &DiffOptions::default());
+        let mut note = None;
         let mut shown = [around(before.1, options)?, around(after.1, options)?];
         if let Some((name, radius)) = &options.around {
             if shown.iter().all(Option::is_none) {
                 return Err(no_such_instruction(name, [before.1, after.1]));
             }
-            // What is the same thing as the instruction in the module that has no such name is shown there.
-            let diff = ModuleDiff::new(before.1, after.1, &DiffOptions::default());
-            let pairs = diff.computations.iter().flat_map(|computation| &computation.instructions);
-            for pair in pairs {
-                let (Some(a), Some(b)) = (pair.before, pair.after) else { continue };
-                if shown[1].is_none() && before.1.name_of(a) == name {
-                    shown[1] = Some(select::around(after.1, b, *radius));
-                }
-                if shown[0].is_none() && after.1.name_of(b) == name {
-                    shown[0] = Some(select::around(before.1, a, *radius));
+            let modules = [(before.0, before.1), (after.0, after.1)];
+            for (side, other) in [(0, 1), (1, 0)] {
+                if shown[side].is_none()
+                    && let Some(start) = select::find(modules[other].1, name)
+                {
+                    let counterparts = counterparts(&diff, other);
+                    let place = elsewhere(start, modules[other], modules[side], &counterparts, *radius);
+                    shown[side] = Some(place.shown);
+                    note = place.note;
                 }
             }
-            shown.iter_mut().for_each(|shown| {
-                shown.get_or_insert_default();
-            });
         }
         let mut sides = vec![
             Side::new(before.0, before.1, shown[0].as_deref()),
             Side::new(after.0, after.1, shown[1].as_deref()),
         ];
-        let diff = ModuleDiff::new(before.1, after.1, &DiffOptions::default());
         mark(&mut sides, &diff);
-        Ok(Self { sides })
+        Ok(Self { sides, note })
+    }
+
+    /// What is shown in the place of an instruction that one of the modules doesn't have, if one was asked for.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// How many instructions are shown, in all modules together.
+    pub fn instruction_count(&self) -> usize {
+        self.sides.iter().map(|side| side.numbers.len()).sum()
     }
 
     /// The graph as text, ending with a line feed; the same for the same modules.
@@ -151,6 +160,71 @@ impl<'m> Graph<'m> {
 fn around(module: &Module, options: &GraphOptions) -> Result<Option<Vec<InstructionId>>, NoSuchInstruction> {
     let Some((name, radius)) = &options.around else { return Ok(None) };
     Ok(select::find(module, name).map(|id| select::around(module, id, *radius)))
+}
+
+/// By instruction of one module (0: before): the same thing in the other.
+fn counterparts(diff: &ModuleDiff<'_>, side: usize) -> HashMap<InstructionId, InstructionId> {
+    let pairs = diff.computations.iter().flat_map(|computation| &computation.instructions);
+    let pairs = pairs.filter_map(|pair| Some((pair.before?, pair.after?)));
+    pairs.map(|(before, after)| if side == 0 { (before, after) } else { (after, before) }).collect()
+}
+
+/// What a module shows of an instruction that only the other one has by name.
+struct Elsewhere {
+    shown: Vec<InstructionId>,
+    note: Option<String>,
+}
+
+/// What module `to` shows of `start`, an instruction of `from`: what is around its counterpart; if it has none, what is
+/// around the counterparts of its operands and users, among which is what stands in its place.
+fn elsewhere(
+    start: InstructionId,
+    from: (&str, &Module),
+    to: (&str, &Module),
+    counterparts: &HashMap<InstructionId, InstructionId>,
+    radius: usize,
+) -> Elsewhere {
+    if let Some(&counterpart) = counterparts.get(&start) {
+        return Elsewhere { shown: select::around(to.1, counterpart, radius), note: None };
+    }
+    let same = |ids: Vec<InstructionId>| -> Vec<InstructionId> {
+        ids.iter().filter_map(|id| counterparts.get(id).copied()).collect()
+    };
+    let nearest = same(select::near(from.1, &[start], 1));
+    // If all that is next to it is gone as well, what is further away will do.
+    let starts = if nearest.is_empty() { same(select::near(from.1, &[start], radius)) } else { nearest };
+    let shown = select::near(to.1, &starts, radius.saturating_sub(1).max(1));
+    let name = from.1.name_of(start);
+    let missing = format!("%{name} is not in {}", to.0);
+    let replacements = replacements(start, from.1, to.1, counterparts);
+    let note = match &replacements[..] {
+        _ if shown.is_empty() => format!("{missing}, and nothing near it either"),
+        [] => format!("{missing}; what is left of its neighbours is shown there"),
+        names => format!("{missing}; its users have {} there", names.join(", ")),
+    };
+    Elsewhere { shown, note: Some(note) }
+}
+
+/// What users of `start` have in its place in the other module, with `%`, each once.
+fn replacements(
+    start: InstructionId,
+    from: &Module,
+    to: &Module,
+    counterparts: &HashMap<InstructionId, InstructionId>,
+) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for user in from.live_instructions(from.instruction(start).parent) {
+        let Some(&counterpart) = counterparts.get(&user) else { continue };
+        let (old, new) = (from.operands(user), to.operands(counterpart));
+        for (&operand, &now) in old.iter().zip(new) {
+            if operand == start && old.len() == new.len() {
+                names.push(format!("%{}", to.name_of(now)));
+            }
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 fn no_such_instruction<const N: usize>(name: &str, modules: [&Module; N]) -> NoSuchInstruction {

@@ -35,9 +35,55 @@ const header = element("header", {}, element("strong", {text: "HLO graph"}), sea
 const main = element("main", {});
 document.body.append(header, main);
 
+// Everything that isn't the same on both sides, in the order of the module after; what is gone stands where it was.
+const differences = [];
+let current = -1;
+if (data.sides.length === 2) {
+  const [before, after] = data.sides;
+  after.nodes.forEach((node, index) => {
+    if (node.k && node.k !== "same") differences.push({side: after, index, place: index});
+  });
+  let last = -1;
+  before.nodes.forEach((node, index) => {
+    if (node.p !== undefined) last = node.p;
+    else if (node.k && node.k !== "same") differences.push({side: before, index, place: last + 0.5});
+  });
+  differences.sort((a, b) => a.place - b.place);
+  const position = element("span", {id: "position", class: "note",
+    text: differences.length ? `${differences.length} differences` : "no differences"});
+  const button = (id, text, step) => {
+    const made = element("button", {id, text});
+    made.disabled = !differences.length;
+    made.addEventListener("click", () => go(step, position));
+    return made;
+  };
+  header.append(button("previous", "previous difference", -1), button("next", "next difference", 1), position);
+}
+function go(step, position) {
+  const first = current < 0 && step < 0 ? 0 : current;
+  current = (first + step + differences.length) % differences.length;
+  if (search.value) { search.value = ""; find(); }
+  const {side, index} = differences[current];
+  // What is gone has nothing to show on the other side.
+  if (side.nodes[index].p === undefined) data.sides.filter(other => other !== side).forEach(clear);
+  select(side, index);
+  position.textContent = `${current + 1} of ${differences.length} differences`;
+}
+const kinds = data.sides.length === 2 ? ["added", "removed", "changed", "renamed", "moved"] : [];
+document.body.append(element("footer", {class: "note"}, ...kinds.map(kind => element("span", {class: "key " + kind, text: kind})),
+  element("span", {class: "key row operand", text: "operand of the selected instruction"}),
+  element("span", {class: "key row user", text: "its user"})));
+const hint = () => element("p", {class: "hint note", text: "Click an instruction to see what is near it"
+  + (data.sides.length === 2 ? " and its counterpart on the other side." : ".")});
+function clear(side) {
+  side.selected = undefined;
+  mark(side);
+  side.picture.replaceChildren(hint());
+}
+
 data.sides.forEach((side, number) => {
   side.list = element("div", {class: "list"});
-  side.picture = element("div", {class: "picture"});
+  side.picture = element("div", {class: "picture"}, hint());
   const instructions = side.nodes.length, computations = side.computations.length;
   main.append(element("section", {"data-side": number},
     element("h2", {text: side.title + " "}, element("span", {class: "note",

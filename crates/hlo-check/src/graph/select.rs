@@ -13,18 +13,27 @@ pub(super) fn find(module: &Module, name: &str) -> Option<InstructionId> {
 }
 
 /// What is at most `radius` steps from an instruction in its computation, along operands, users and control edges; and all
-/// of the computations it calls.
+/// of the computations it calls. What is nearer comes first.
 pub(super) fn around(module: &Module, start: InstructionId, radius: usize) -> Vec<InstructionId> {
-    let computation = module.instruction(start).parent;
+    let mut found = near(module, &[start], radius);
+    module.for_each_called_computation(start, |callee| found.extend(module.live_instructions(callee)));
+    found
+}
+
+/// What is at most `radius` steps from one of `starts`, the nearer first.
+pub(super) fn near(module: &Module, starts: &[InstructionId], radius: usize) -> Vec<InstructionId> {
+    let mut computations: Vec<_> = starts.iter().map(|&start| module.instruction(start).parent).collect();
+    computations.sort_unstable();
+    computations.dedup();
     let mut neighbours: HashMap<InstructionId, Vec<InstructionId>> = HashMap::new();
-    for id in module.live_instructions(computation) {
+    for id in computations.into_iter().flat_map(|id| module.live_instructions(id)) {
         for &need in module.operands(id).iter().chain(module.control_predecessors(id)) {
             neighbours.entry(id).or_default().push(need);
             neighbours.entry(need).or_default().push(id);
         }
     }
-    let mut distances = HashMap::from([(start, 0usize)]);
-    let mut pending = VecDeque::from([start]);
+    let mut distances: HashMap<InstructionId, usize> = starts.iter().map(|&start| (start, 0)).collect();
+    let mut pending: VecDeque<InstructionId> = starts.iter().copied().collect();
     let mut found = Vec::new();
     while let Some(id) = pending.pop_front() {
         found.push(id);
@@ -39,6 +48,5 @@ pub(super) fn around(module: &Module, start: InstructionId, radius: usize) -> Ve
             });
         }
     }
-    module.for_each_called_computation(start, |callee| found.extend(module.live_instructions(callee)));
     found
 }

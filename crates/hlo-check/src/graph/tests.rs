@@ -67,8 +67,39 @@ fn two_modules_say_what_is_different() {
     assert_eq!(pair(1, "n"), None);
     // What is only in one of them can be asked for.
     let one = Graph::of_both(("old", &before), ("new", &after), &around("n", 1)).expect("a graph");
-    assert_eq!((names(&one, 0).len(), names(&one, 1).len()), (0, 3));
+    // The other side shows what is around its neighbours.
+    assert_eq!((names(&one, 0).len(), names(&one, 1).len()), (4, 3));
+    assert_eq!(one.note(), Some("%n is not in old; its users have %a there"));
     assert!(Graph::of_both(("old", &before), ("new", &after), &around("zzz", 1)).is_err());
+}
+
+#[test]
+fn what_stands_in_the_place_of_something_gone_is_shown() {
+    let with = |lines: &str| {
+        module(&format!(
+            "HloModule m\n\nENTRY e {{\n  p = f32[2] parameter(0)\n  far = f32[2] tan(p)\n{lines}}}\n"
+        ))
+    };
+    let before = with(
+        "  a = f32[2] sine(p)\n  b = f32[2] sine(p)\n  dead = f32[2] exponential(b)\n  more = f32[2] abs(dead)\n  \
+         more.1 = f32[2] negate(more)\n  more.2 = f32[2] log(more.1)\n  c = f32[2] cosine(b)\n  \
+         ROOT r = f32[2] add(a, c)\n",
+    );
+    let after = with("  a = f32[2] sine(p)\n  c = f32[2] cosine(a)\n  ROOT r = f32[2] add(a, c)\n");
+    let around = |name: &str, radius| {
+        Graph::of_both(("old", &before), ("new", &after), &around(name, radius)).expect("a graph")
+    };
+    let graph = around("%b", 1);
+    assert_eq!(names(&graph, 1), ["p", "far", "a", "c", "r"]);
+    assert_eq!(graph.note(), Some("%b is not in new; its users have %a there"));
+    // Its neighbours are gone as well.
+    let graph = around("more", 3);
+    assert!(names(&graph, 1).contains(&"c".to_owned()), "{:?}", names(&graph, 1));
+    assert_eq!(graph.note(), Some("%more is not in new; what is left of its neighbours is shown there"));
+    let graph = around("more.1", 1);
+    assert_eq!(names(&graph, 1), [""; 0]);
+    assert_eq!(graph.note(), Some("%more.1 is not in new, and nothing near it either"));
+    assert_eq!(around("c", 1).note(), None);
 }
 
 #[test]

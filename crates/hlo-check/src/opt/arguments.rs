@@ -370,7 +370,7 @@ fn keys(value: &str) -> Result<Vec<String>, String> {
 }
 
 fn no_such_pass(name: &str) -> String {
-    match did_you_mean(name, registry::all().map(|info| info.key)) {
+    match registry::nearest(name) {
         Some(close) => format!("there is no pass `{name}`; did you mean `{close}`?"),
         None => format!("there is no pass `{name}`"),
     }

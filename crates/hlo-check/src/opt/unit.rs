@@ -44,7 +44,8 @@ impl<'b> Unit<'b> {
         let begun = Instant::now();
         let parsed = match self.read(arguments) {
             Ok(parsed) => parsed,
-            Err(refused) => {
+            Err(mut refused) => {
+                crate::pasted::advise(&mut refused.diagnostics, self.bytes, arguments.input_name());
                 let source = self.place(refused.source(self.name));
                 for diagnostic in &refused.diagnostics {
                     complain::diagnostic(diagnostic, source, format, streams)?;

@@ -249,6 +249,12 @@ impl<'w> Watcher<'w> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
+        if self.options.diff
+            && !self.rows.is_empty()
+            && self.rows.iter().all(|row| row.change == Change::Nothing)
+        {
+            writeln!(self.err, "--print-ir-diff: no pass changed anything")?;
+        }
         match self.options.stats {
             None => {}
             Some(Form::Text) => self.write_stats()?,

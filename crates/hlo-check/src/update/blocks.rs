@@ -115,6 +115,18 @@ impl<'t> Layout<'t> {
         begins + 1 + own.iter().take_while(|line| has_directive(line, prefix)).count()
     }
 
+    /// The lines of a block that no update has written; they go when it is renewed.
+    fn written_by_hand(&self, block: &Block) -> Vec<usize> {
+        let front = format!("{}{}", block.leader, block.prefix);
+        let is_generated = |line: &[u8]| {
+            let text = String::from_utf8_lossy(line);
+            text.trim_end().strip_prefix(&front).is_some_and(CheckLine::is_one)
+                || begin(line).is_some()
+                || is_end(line, &block.prefix)
+        };
+        block.lines.clone().filter(|&line| !is_generated(self.lines[line])).collect()
+    }
+
     /// Whether anything outside blocks among `lines` is a directive of `prefix`.
     fn has_own_checks(&self, lines: &Range<usize>, prefix: &str) -> bool {
         let is_generated = |line: &usize| self.blocks.iter().any(|block| block.lines.contains(line));
@@ -249,6 +261,18 @@ pub(super) fn rewrite(
         }
         for (block, done) in layout.blocks.iter().zip(&mut done) {
             *done |= block.lines == edit.lines;
+        }
+    }
+    for (block, _) in layout.blocks.iter().zip(&done).filter(|(_, done)| **done) {
+        let dropped = layout.written_by_hand(block);
+        if let Some(first) = dropped.first() {
+            let what =
+                if dropped.len() == 1 { "1 line".to_owned() } else { format!("{} lines", dropped.len()) };
+            notes.push(format!(
+                "line {}: {what} written by hand in the block for {} not kept; checks of your own go outside of it",
+                first + 1,
+                block.prefix
+            ));
         }
     }
     for (block, _) in layout.blocks.iter().zip(&done).filter(|(_, done)| !**done) {

@@ -25,6 +25,20 @@ pub(super) struct CheckLine {
     pub(super) pattern: String,
 }
 
+/// What may follow the prefix: the first line of a module, a line that follows the one before, another one.
+const SUFFIXES: [&str; 3] = ["-LABEL:", "-NEXT:", ":"];
+
+/// How patterns end: with the line, behind its blanks if it has some.
+const LINE_ENDS: [&str; 2] = ["{{$}}", "{{[[:blank:]]*$}}"];
+
+impl CheckLine {
+    /// Whether a line could be one of these, by what follows the prefix.
+    pub(super) fn is_one(rest: &str) -> bool {
+        SUFFIXES.iter().any(|suffix| rest.strip_prefix(suffix).is_some_and(|rest| rest.starts_with(' ')))
+            && LINE_ENDS.iter().any(|end| rest.ends_with(end))
+    }
+}
+
 /// What must not be in patterns as it is.
 #[derive(Default)]
 pub(super) struct Surroundings {
@@ -133,10 +147,11 @@ fn directives(patterns: Vec<Pattern>) -> Vec<CheckLine> {
         match pattern {
             None => follows = false,
             Some((pattern, begins_module)) => {
+                let [label, next, plain] = SUFFIXES;
                 let suffix = match (begins_module, follows) {
-                    (true, _) => "-LABEL:",
-                    (false, true) => "-NEXT:",
-                    (false, false) => ":",
+                    (true, _) => label,
+                    (false, true) => next,
+                    (false, false) => plain,
                 };
                 lines.push(CheckLine { suffix, pattern });
                 follows = true;
@@ -449,7 +464,8 @@ impl<'a> PatternText<'a> {
 
     /// The pattern, which matches to the end of the line.
     fn finish(mut self, with_blanks: bool) -> String {
-        self.raw(if with_blanks { "{{[[:blank:]]*$}}" } else { "{{$}}" });
+        let [plain, behind_blanks] = LINE_ENDS;
+        self.raw(if with_blanks { behind_blanks } else { plain });
         self.out
     }
 }

@@ -47,6 +47,10 @@ impl Tool for Recorder {
         NAME
     }
 
+    fn shell_words(&self) -> &'static str {
+        FileCheckTool.shell_words()
+    }
+
     fn run(&self, invocation: &Invocation) -> Output {
         let own = call_of(invocation)
             .filter(|call| is_same_file(&invocation.current_dir.join(&call.check_file), &self.test));

@@ -104,6 +104,44 @@ fn bytes_elsewhere_and_line_ends_stay() {
 }
 
 #[test]
+fn lines_by_hand_in_a_block_are_counted() {
+    let notes = |text: &str| {
+        let proposal = propose(&File::new(text).test(), &crate::host(), PLAIN);
+        assert!(
+            matches!(proposal.outcome, Outcome::Changed(_) | Outcome::Unchanged),
+            "{:?}",
+            proposal.outcome
+        );
+        proposal.notes
+    };
+    let whole = format!("{RUN}{GENERATED}{MODULE}");
+    assert!(notes(&whole).is_empty());
+    assert!(notes(&whole.replace("negate", "abs")).is_empty());
+    let by_hand = "// CHECK-NOT: sine\n// Not sine, because it is dead.\n// CHECK-NEXT: }";
+    let said = notes(&whole.replace("// CHECK-NEXT: }", by_hand));
+    assert_eq!(
+        said,
+        [
+            "line 7: 2 lines written by hand in the block for CHECK not kept; checks of your own go outside of it"
+        ]
+    );
+    let said = notes(&whole.replace("// CHECK-NEXT: }{{$}}", "// CHECK-NEXT: }"));
+    assert_eq!(
+        said,
+        [
+            "line 7: 1 line written by hand in the block for CHECK not kept; checks of your own go outside of it"
+        ]
+    );
+}
+
+#[test]
+fn an_update_that_fails_says_what_to_run_in_a_shell() {
+    let reason = File::new(&format!("// RUN: hlo-opt %s --passes=dec | FileCheck %s\n{GENERATED}{MODULE}"))
+        .refusal(PLAIN);
+    assert!(reason.contains("run again: ") && reason.contains("| hlo-check filecheck "), "{reason}");
+}
+
+#[test]
 fn prefixes_are_kept_apart() {
     let runs = "// RUN: hlo-opt %s --passes=dce | FileCheck %s --check-prefix=DCE\n\
                 // RUN: hlo-opt %s --passes=stub | FileCheck %s --check-prefix=STUB\n";

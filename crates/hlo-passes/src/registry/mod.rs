@@ -7,11 +7,13 @@ mod documentation;
 mod examples;
 mod pipelines;
 mod stock_names;
+mod suggest;
 mod table;
 
 pub use examples::Example;
 pub use pipelines::{NamedPipeline, PIPELINES, expand, find_pipeline, needs_definitions};
 pub use stock_names::is_stock_name;
+pub use suggest::nearest;
 
 use crate::options::OptionInfo;
 use crate::pass::Pass;

@@ -2,7 +2,7 @@
 
 use hlo_text::diagnostic::did_you_mean;
 
-use super::{all, find};
+use super::{find, nearest};
 use crate::options::{PassRequest, parse_pass_list};
 
 /// What a name of a pipeline begins with where it is used.
@@ -130,7 +130,7 @@ fn read_definition(name: &str, text: &str) -> Result<Vec<PassRequest>, String> {
             return Err(about(format!("it contains {itself}, but pipelines can't contain pipelines")));
         }
         if find(&request.key).is_none() {
-            let hint = match did_you_mean(&request.key, all().map(|info| info.key)) {
+            let hint = match nearest(&request.key) {
                 Some(close) => format!("; did you mean `{close}`?"),
                 None => String::new(),
             };

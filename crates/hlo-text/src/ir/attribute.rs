@@ -5,7 +5,7 @@
 //! table says which one an opcode has.
 
 use super::ids::{ComputationId, LiteralId, ShapeId, Symbol, ValueId};
-use super::words::Vocabulary as V;
+use super::words::{ApiVersion, Vocabulary as V};
 
 /// The syntax of an attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +270,15 @@ pub struct Attr {
     pub key: AttrKey,
     /// Its value; the variant follows from [`AttrKey::kind`].
     pub value: AttrValue,
+}
+
+impl Attr {
+    /// Whether the attribute is in today's text of an instruction, whatever the options. What only old dumps say is not:
+    /// it is kept for those who want the text as it was read, and two instructions that differ in it are the same.
+    #[inline]
+    pub fn is_printed(&self) -> bool {
+        self.key != AttrKey::ApiVersion || self.value != AttrValue::Word(ApiVersion::Unspecified.word())
+    }
 }
 
 impl AttrKey {

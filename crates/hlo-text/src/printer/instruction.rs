@@ -6,7 +6,6 @@ use super::pieces::write_range;
 use super::plan::Section;
 use super::shape::write_separator;
 use super::{MAX_BODY_DEPTH, Printer, Scope, literal, metadata, shown_name, value, write_int, write_name};
-use crate::ir::words::ApiVersion;
 use crate::ir::{
     Attr, AttrKey, AttrValue, ComputationId, Instruction, InstructionId, MetadataId, Opcode, OperandFormat,
     Symbol, Value,
@@ -238,11 +237,7 @@ impl Printer<'_> {
             out.extend_from_slice(self.module.strings().get(text));
             return;
         }
-        // Today's spelling of what only old dumps say is to say nothing.
-        if key == AttrKey::ApiVersion
-            && value == AttrValue::Word(ApiVersion::Unspecified.word())
-            && !self.options.syntax_as_read
-        {
+        if !attribute.is_printed() && !self.options.syntax_as_read {
             return;
         }
         self.tables.write_prefix(out, key);

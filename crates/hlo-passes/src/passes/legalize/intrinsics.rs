@@ -1,6 +1,14 @@
 //! `legalize-intrinsics`: activation calls get the name of the kernel for their element type and an element count;
 //! ring-transfer markers go.
+//!
+//! Only calls in the entry computation whose target is one of these, letter by letter, are rewritten:
+//!
+//! - `AwsNeuronErf`, `AwsNeuronGelu`, `AwsNeuronGeluApprxTanh`, `AwsNeuronGeluBackward`, `AwsNeuronSilu` and
+//!   `AwsNeuronSiluBackward` get the suffix of the result's element type (`_f16`, `_f32`, `_bf16`; none for others), their
+//!   first operand and a constant with the number of elements;
+//! - `AwsNeuronTransferWithStaticRing` is replaced by its first operand.
 
+use hlo_text::diagnostic::did_you_mean;
 use hlo_text::ir::{AttrKey, ElementType, InstructionId, Opcode, Shape};
 
 use crate::edit::Editor;
@@ -131,8 +139,43 @@ fn explain_target(edit: &Editor<'_>, call: InstructionId, context: &mut PassCont
     } else if let Some(close) = known.find(|name| name.eq_ignore_ascii_case(target)) {
         context.missed(edit, call, format_args!("`{target}` is not `{close}`: letter case counts"));
     } else {
-        context.missed(edit, call, format_args!("`{target}` is not one of this pass's targets"));
+        let (what, names) = match near_targets(target) {
+            near if near.is_empty() => ("those are", MARKERS.iter().chain(ACTIVATIONS).copied().collect()),
+            near if near.len() == 1 => ("the nearest is", near),
+            near => ("the nearest are", near),
+        };
+        let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let reason = format_args!("`{target}` is not one of this pass's targets; {what} {names}");
+        context.missed(edit, call, reason);
     }
+}
+
+/// The pass's targets that `target` may have been meant to be: those it abbreviates, then the one it is spelt most like.
+fn near_targets(target: &str) -> Vec<&'static str> {
+    /// What is shorter abbreviates nearly anything.
+    const SHORTEST_ABBREVIATION: usize = 3;
+    let own_part = |name: &'static str| name.strip_prefix(VENDOR_PREFIX).unwrap_or(name);
+    let asked = target.get(VENDOR_PREFIX.len()..).unwrap_or_default().to_ascii_lowercase();
+    let abbreviates = |name: &str| {
+        let mut letters = name.bytes().map(|letter| letter.to_ascii_lowercase());
+        asked.bytes().all(|wanted| letters.any(|letter| letter == wanted))
+    };
+    let known = || MARKERS.iter().chain(ACTIVATIONS).copied();
+    let mut near: Vec<&'static str> = Vec::new();
+    if asked.len() >= SHORTEST_ABBREVIATION {
+        near.extend(known().filter(|name| abbreviates(own_part(name))));
+    }
+    let spelt = target.get(VENDOR_PREFIX.len()..).unwrap_or_default();
+    if let Some(close) = did_you_mean(spelt, known().map(own_part)) {
+        near.extend(known().filter(|name| own_part(name) == close));
+    }
+    let mut seen = Vec::new();
+    near.retain(|name| {
+        let is_new = !seen.contains(name);
+        seen.push(*name);
+        is_new
+    });
+    near
 }
 
 /// Says of calls in other computations why they stay.
@@ -148,6 +191,30 @@ fn explain_other_computations(edit: &Editor<'_>, context: &mut PassContext<'_>) 
                     context.missed(edit, call, "it is not in the entry computation");
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_targets_are_named() {
+        assert_eq!(near_targets("AwsNeuronGeluBwd"), ["AwsNeuronGeluBackward", "AwsNeuronGelu"]);
+        assert_eq!(near_targets("AwsNeuronSilu2"), ["AwsNeuronSilu"]);
+        assert_eq!(near_targets("AwsNeuronSiluBackwards"), ["AwsNeuronSiluBackward"]);
+        assert_eq!(near_targets("awsneuronStaticRing"), ["AwsNeuronTransferWithStaticRing"]);
+        assert!(near_targets("AwsNeuronSoftmax").is_empty());
+        assert!(near_targets("AwsNeuron").is_empty());
+        assert!(near_targets("AwsNeuron\u{e9}").is_empty());
+    }
+
+    #[test]
+    fn the_documentation_names_all_targets() {
+        let head = include_str!("intrinsics.rs").split("\nuse ").next().unwrap_or_default();
+        for name in MARKERS.iter().chain(ACTIVATIONS) {
+            assert!(head.contains(&format!("`{name}`")), "{name}");
         }
     }
 }
