@@ -34,17 +34,24 @@ pub struct PassError {
     pub message: String,
     /// The instruction in question.
     pub place: Option<Place>,
+    /// Whether the pass only lacks an option that it can't do without.
+    pub lacks_option: bool,
 }
 
 impl PassError {
     /// An error of the module as a whole.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { code: None, message: message.into(), place: None }
+        Self { code: None, message: message.into(), place: None, lacks_option: false }
     }
 
     /// An error about an instruction.
     pub fn at(module: &Module, instruction: InstructionId, message: impl Into<String>) -> Self {
-        Self { code: None, message: message.into(), place: Some(Place::of(module, instruction)) }
+        Self { place: Some(Place::of(module, instruction)), ..Self::new(message) }
+    }
+
+    /// The error of a pass that isn't given an option it can't do without; the message says which.
+    pub fn lacking_option(message: impl Into<String>) -> Self {
+        Self { lacks_option: true, ..Self::new(message) }
     }
 
     /// The same with a stable code.
@@ -209,6 +216,8 @@ pub struct PassContext<'r> {
     pub index: usize,
     /// The instruction it was last known to work on: what to name when it panics.
     pub current: Option<InstructionId>,
+    /// The instruction somebody asks about. Of it, passes say what would be too much to say of every instruction.
+    pub asked_about: Option<InstructionId>,
     /// Its options; set by the pipeline.
     pub options: OptionValues,
 }
@@ -226,6 +235,7 @@ impl Default for PassContext<'_> {
             pass: "",
             index: 0,
             current: None,
+            asked_about: None,
             options: OptionValues::default(),
         }
     }
@@ -258,6 +268,13 @@ impl PassContext<'_> {
     /// Says why `instruction` stays as it is.
     pub fn missed(&mut self, module: &Module, instruction: InstructionId, why: impl fmt::Display) {
         self.remark(RemarkKind::Missed, module, instruction, why);
+    }
+
+    /// Says why `instruction` stays as it is, if somebody asks about it: reasons that most instructions have.
+    pub fn missed_if_asked(&mut self, module: &Module, instruction: InstructionId, why: impl fmt::Display) {
+        if self.asked_about == Some(instruction) {
+            self.missed(module, instruction, why);
+        }
     }
 
     /// Says something else about `instruction`.

@@ -35,6 +35,14 @@ fn file<'a>(
     match given.operands[..] {
         [] => Ok(Ok(None)),
         [file] => Ok(Ok(Some(file))),
+        [_, word, ..] if commands::find(word).is_some() => {
+            let mut message =
+                format!("`{word}` is a command, which is given at the prompt or on standard input");
+            if super::find_portable(word).is_some() {
+                message.push_str(&format!("; `hlo-check {word} --help` shows how to ask just that"));
+            }
+            SYNTAX.misused(command, &message, streams).map(Err)
+        }
         _ => SYNTAX.misused(command, "more than one file is given", streams).map(Err),
     }
 }

@@ -109,6 +109,11 @@ fn file(
     Ok(0)
 }
 
+/// The text of a test as the command leaves it; `None` if it can't be laid out.
+pub(crate) fn formatted(text: &str) -> Option<String> {
+    laid_out(text, &FormatOptions::default()).ok()
+}
+
 /// What is wrong with a part of a file.
 struct Fault {
     first_line: usize,

@@ -7,7 +7,7 @@ mod debug;
 mod diff;
 mod explain;
 mod filecheck;
-mod fmt;
+pub(crate) mod fmt;
 mod generate;
 mod graph;
 mod load;

@@ -6,6 +6,7 @@ use hlo_text::Module;
 
 use super::options::{Given, OptionRow, Syntax, Words, flag, value};
 use super::{Streams, exit};
+use crate::debug::asked::Asked;
 use crate::debug::attempt::Attempts;
 use crate::debug::engine::{self, Failure, Request};
 use crate::debug::remarks::{instruction_called, no_instruction};
@@ -24,7 +25,8 @@ pub(super) const TRY_SYNTAX: Syntax = Syntax {
     operands: "FILE",
     words: Words::Files,
     options: &[NO_VERIFY],
-    about: "Runs every implemented pass on the module and lists those that change something, and those that fail.\n\n\
+    about: "Runs every implemented pass on the module and lists those that change something, those that\n\
+            fail and those that need options to be run, which are no failures.\n\n\
             Example: hlo-check try module.hlo",
     notes: NOTES,
 };
@@ -57,6 +59,7 @@ struct Input<'a> {
     verifies: bool,
     passes: &'a str,
     given: Given<'a>,
+    asked: Asked<'a>,
 }
 
 /// Reads arguments and input; the exit status if that is the end of it.
@@ -85,6 +88,11 @@ fn open<'a>(
             return syntax.misused(command, &message, streams).map(Err);
         }
     };
+    // A pass that isn't there needs no look at the file.
+    if needs_pass && let Err(failure) = engine::single(passes) {
+        writeln!(streams.err, "error: {}", failure.text())?;
+        return Ok(Err(failure.status));
+    }
     let name = if file == "-" { "<stdin>" } else { file };
     let bytes = match streams.read(file) {
         Ok(bytes) => bytes,
@@ -115,7 +123,7 @@ fn open<'a>(
         )?;
     }
     let verifies = is_valid && !given.has(NO_VERIFY.name);
-    Ok(Ok(Input { module, source, verifies, passes, given }))
+    Ok(Ok(Input { module, source, verifies, passes, given, asked: Asked::Shell(file) }))
 }
 
 /// Writes what came of it; the exit status.
@@ -136,7 +144,8 @@ pub(super) fn attempt(command: &str, args: &[String], streams: &mut Streams<'_>)
         Err(status) => return Ok(status),
     };
     let attempts = Attempts::of(&input.module, input.verifies, &streams.world());
-    close(Ok(attempts.text(false)), streams)
+    streams.out.write_all(attempts.text(false, input.asked).as_bytes())?;
+    Ok(attempts.status())
 }
 
 /// `hlo-check why`.
@@ -152,10 +161,11 @@ pub(super) fn why(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
             None => None,
             Some(name) => Some(
                 instruction_called(&input.module, name)
-                    .ok_or_else(|| Failure::usage(&no_instruction(&input.module, name)))?,
+                    .ok_or_else(|| Failure::usage(&no_instruction(&input.module, name, input.asked)))?,
             ),
         };
-        let run = engine::run(&input.module, &Request::of(passes), input.verifies, &streams.world())?;
+        let request = Request { about: instruction, ..Request::of(passes) };
+        let run = engine::run(&input.module, &request, input.verifies, &streams.world())?;
         Ok(reasons::explain(info, &input.module, &input.source, &run, instruction))
     })();
     close(result, streams)
@@ -173,6 +183,6 @@ pub(super) fn step(command: &str, args: &[String], streams: &mut Streams<'_>) ->
         Ok(_) => return STEP_SYNTAX.misused(command, "`--limit` takes a number above 0", streams),
         Err(message) => return STEP_SYNTAX.misused(command, &message, streams),
     };
-    let result = steps::all(&input.module, passes, limit, input.verifies, &streams.world());
+    let result = steps::all(&input.module, passes, limit, input.verifies, &streams.world(), input.asked);
     close(result, streams)
 }

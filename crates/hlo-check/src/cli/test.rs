@@ -84,6 +84,12 @@ pub(super) fn hints(paths: &[PathBuf], current_dir: &Path) -> Vec<String> {
         let name = path.file_name()?.to_str()?;
         let folder = path.parent()?;
         let subcommands = super::SUBCOMMANDS.iter().filter(|_| index == 0 && folder == current_dir);
+        let is_first = index == 0 && folder == current_dir;
+        if is_first && crate::debug::commands::find(name).is_some_and(|command| command.name == name) {
+            return Some(format!(
+                "note: there is no '{name}'; `{name}` is a command at the prompt of `hlo-check debug`"
+            ));
+        }
         let subcommands = subcommands.filter(|subcommand| subcommand.summary.is_some());
         if let Some(close) = did_you_mean(name, subcommands.map(|subcommand| subcommand.name)) {
             return Some(format!("note: there is no '{name}'; did you mean the subcommand `{close}`?"));
@@ -116,6 +122,10 @@ mod tests {
         assert_eq!(
             of(&["filechek", "dif"]),
             ["note: there is no 'filechek'; did you mean the subcommand `filecheck`?"]
+        );
+        assert_eq!(
+            of(&["pass"]),
+            ["note: there is no 'pass'; `pass` is a command at the prompt of `hlo-check debug`"]
         );
         for (path, close) in [("lit-test", "lit-tests"), ("lit-tests/b.hlo", "lit-tests/a.hlo")] {
             let found = of(&["lit-tests", path]);

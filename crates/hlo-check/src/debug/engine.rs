@@ -6,6 +6,7 @@ use hlo_passes::pipeline::{ErrorKind, NoObserver, Selection};
 use hlo_passes::registry::PassInfo;
 use hlo_passes::verify::VerifyingObserver;
 use hlo_passes::{PassContext, Pipeline};
+use hlo_text::ir::InstructionId;
 use hlo_text::{Module, VerifyOptions};
 
 use super::world::World;
@@ -20,12 +21,19 @@ pub(crate) struct Request {
     pub(crate) passes: String,
     /// How many rewrites may happen; `None`: no limit.
     pub(crate) fuel: Option<u64>,
+    /// The instruction that passes are asked about.
+    pub(crate) about: Option<InstructionId>,
 }
 
 impl Request {
     /// All rewrites of `passes`.
     pub(crate) fn of(passes: impl Into<String>) -> Self {
-        Self { passes: passes.into(), fuel: None }
+        Self { passes: passes.into(), fuel: None, about: None }
+    }
+
+    /// The first `count` rewrites of `passes`.
+    pub(crate) fn first(passes: impl Into<String>, count: u64) -> Self {
+        Self { fuel: Some(count), ..Self::of(passes) }
     }
 }
 
@@ -38,13 +46,15 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What else is to be said, a line each.
     pub(crate) notes: Vec<String>,
+    /// The option, in words, that a pass lacks if that is all.
+    pub(crate) lacks: Option<String>,
     /// Why `passes` can't get through with the module, and the pass, if a test that shows it is to be written.
     reproduce: Option<(&'static str, &'static str)>,
 }
 
 impl Failure {
     fn new(status: u8, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), notes: Vec::new(), reproduce: None }
+        Self { status, message: message.into(), notes: Vec::new(), lacks: None, reproduce: None }
     }
 
     /// A wish that makes no sense.
@@ -81,6 +91,11 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// How many times the passes say why they leave something alone.
+    pub(crate) fn missed_count(&self) -> usize {
+        self.remarks.iter().filter(|remark| remark.kind == RemarkKind::Missed).count()
+    }
+
     /// What the passes say they did.
     pub(crate) fn applied(&self) -> impl Iterator<Item = &Remark> {
         self.remarks.iter().filter(|remark| remark.kind == RemarkKind::Applied)
@@ -104,11 +119,27 @@ pub(crate) fn pipeline(text: &str) -> Result<Pipeline, Failure> {
     })
 }
 
+/// A pass with its options, and what follows it.
+pub(crate) fn split_name(args: &str) -> (&str, &str) {
+    let args = args.trim();
+    let end = match (args.find('{'), args.find(char::is_whitespace)) {
+        // Blanks may stand between options.
+        (Some(open), blank) if blank.is_none_or(|blank| open < blank) => args.rfind('}').map(|at| at + 1),
+        (_, blank) => blank,
+    };
+    let (passes, name) = args.split_at_checked(end.unwrap_or(args.len())).unwrap_or((args, ""));
+    (passes.trim(), name.trim())
+}
+
 /// The row of the only pass that `text` names.
 ///
 /// # Errors
 /// As those of [`pipeline`]; or there are several.
 pub(crate) fn single(text: &str) -> Result<&'static PassInfo, Failure> {
+    let (pass, rest) = split_name(text);
+    if !rest.is_empty() && !pass.ends_with(',') && !rest.starts_with([',', '{']) {
+        return Err(Failure::usage(&format!("one pass is taken, not `{rest}` behind `{pass}`")));
+    }
     let pipeline = pipeline(text)?;
     let mut keys = pipeline.keys();
     match (keys.next().and_then(hlo_passes::registry::find), keys.next()) {
@@ -140,6 +171,7 @@ pub(crate) fn run_pipeline(
         resources,
         fuel: Fuel { total: request.fuel, per_pass: Vec::new() },
         wants_remarks: true,
+        asked_about: request.about,
         ..PassContext::default()
     };
     let mut after = module.clone();
@@ -158,6 +190,7 @@ pub(crate) fn run_pipeline(
         Ok(Ok(changed)) => changed,
         Ok(Err(error)) => {
             let mut failure = Failure::new(exit::PASS, error.to_string());
+            failure.lacks = error.error.lacks_option.then(|| error.error.message.clone());
             if let Some(broken) = broken {
                 if let Some((_, text)) = &broken.instruction {
                     let before = broken.instruction_in(module);
@@ -250,7 +283,7 @@ mod tests {
         let world = World { scratch_dir: Some(folder.path().to_owned()), ..World::default() };
         let module: Module = hlo_text::parse(MODULE).expect("HLO");
         let pipeline = Pipeline::of_passes([(registry::find("stub").expect("a key"), pass)]);
-        let request = Request { passes: "stub".to_owned(), fuel };
+        let request = Request { fuel, ..Request::of("stub") };
         let result = run_pipeline(&module, &pipeline, &request, verifies, &world);
         assert_eq!(module.instruction(module.computation(module.entry()).root).opcode, Opcode::Negate);
         let files = std::fs::read_dir(folder.path()).expect("the folder");

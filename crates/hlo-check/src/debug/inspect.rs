@@ -9,6 +9,7 @@ use hlo_text::ir::{ComputationId, InstructionId, Opcode, ShapeId};
 use hlo_text::{Fragment, Module, PrintOptions, parse};
 use regex::Regex;
 
+use super::remarks::computation_called;
 use super::style::{Tint, counted, paint, shorten};
 
 /// How many instructions a search or a list shows.
@@ -239,8 +240,7 @@ pub(crate) fn find(module: &Module, wanted: &str) -> Result<String, String> {
 /// There is none.
 pub(crate) fn list(module: &Module, filter: &str) -> Result<String, String> {
     let filter = filter.trim_start_matches('%');
-    let one = module.computations().iter().copied().find(|&id| module.computation_name(id) == filter);
-    if let Some(id) = one {
+    if let Some(id) = computation_called(module, filter) {
         let instructions = &module.computation(id).instructions;
         let shown = instructions.iter().take(SHOWN_INSTRUCTIONS);
         let mut out: String = shown.map(|&id| format!("  {}\n", line(module, id))).collect();

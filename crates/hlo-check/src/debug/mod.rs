@@ -4,6 +4,7 @@
 //! survives them, [`paste`] makes modules of what people have in their clipboards. None of them knows whether a
 //! terminal ([`terminal`]) or a file ([`script`]) is behind them.
 
+pub(crate) mod asked;
 pub(crate) mod attempt;
 pub(crate) mod commands;
 mod difference;

@@ -4,8 +4,9 @@ use hlo_passes::pass::Remark;
 use hlo_text::Module;
 use hlo_text::PrintOptions;
 use hlo_text::diagnostic::did_you_mean;
-use hlo_text::ir::{ComputationId, InstructionId};
+use hlo_text::ir::{AttrKey, ComputationId, InstructionId, Opcode};
 
+use super::asked::Asked;
 use super::source::Source;
 use super::style::shorten;
 
@@ -44,10 +45,14 @@ pub(crate) fn instruction_called(module: &Module, name: &str) -> Option<Instruct
     all.copied().find(|&id| module.name_of(id) == name)
 }
 
-/// The computation called `name`.
+/// What `print` writes before the entry computation, and what it may be called by.
+const ENTRY: &str = "ENTRY";
+
+/// The computation called `name`; `ENTRY` for the entry computation.
 pub(crate) fn computation_called(module: &Module, name: &str) -> Option<ComputationId> {
     let name = name.trim_start_matches('%');
-    module.computations().iter().copied().find(|&id| module.computation_name(id) == name)
+    let named = module.computations().iter().copied().find(|&id| module.computation_name(id) == name);
+    named.or_else(|| (name == ENTRY).then(|| module.entry()))
 }
 
 /// An instruction as it is shown: with the number of its line, and with the part underlined that `words` are about.
@@ -82,12 +87,43 @@ fn word_at(text: &str, part: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// The message for a name that no instruction has.
-pub(crate) fn no_instruction(module: &Module, name: &str) -> String {
+/// The message for a name that no instruction has: what is called almost so, or what has it as its target or opcode.
+pub(crate) fn no_instruction(module: &Module, name: &str, asked: Asked<'_>) -> String {
     let name = name.trim_start_matches('%');
-    let all = module.computations().iter().flat_map(|&id| &module.computation(id).instructions);
-    match did_you_mean(name, all.map(|&id| module.name_of(id))) {
-        Some(close) => format!("there is no instruction `{name}`; did you mean `{close}`?"),
-        None => format!("there is no instruction `{name}`: `find` and `list` show what there is"),
-    }
+    let all = || module.computations().iter().flat_map(|&id| &module.computation(id).instructions).copied();
+    let advice = named_otherwise(module, all(), name);
+    let advice = advice.or_else(|| {
+        let close = did_you_mean(name, all().map(|id| module.name_of(id)))?;
+        Some(format!("; did you mean `{close}`?"))
+    });
+    let advice = advice.or_else(|| {
+        let targets =
+            all().filter_map(|id| std::str::from_utf8(module.string(id, AttrKey::CustomCallTarget)?).ok());
+        let close = did_you_mean(name, targets)?.to_owned();
+        named_otherwise(module, all(), &close)
+    });
+    let advice = advice.unwrap_or_else(|| format!(": {}", asked.names()));
+    format!("there is no instruction `{name}`{advice}")
+}
+
+/// Which instructions have `word` as the target of their call, or as their opcode.
+fn named_otherwise(
+    module: &Module,
+    all: impl Iterator<Item = InstructionId> + Clone,
+    word: &str,
+) -> Option<String> {
+    let said = |what: &str, found: &mut dyn Iterator<Item = InstructionId>| {
+        let first = found.next()?;
+        let more = match found.count() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        Some(format!("; `{word}` is the {what} of `{}`{more}", module.name_of(first)))
+    };
+    let is_target =
+        |id: &InstructionId| module.string(*id, AttrKey::CustomCallTarget) == Some(word.as_bytes());
+    said("target", &mut all.clone().filter(is_target)).or_else(|| {
+        let opcode = Opcode::from_name(word)?;
+        said("opcode", &mut all.filter(|&id| module.instruction(id).opcode == opcode))
+    })
 }

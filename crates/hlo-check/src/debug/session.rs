@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use hlo_text::Module;
+use hlo_text::ir::InstructionId;
 
+use super::asked::Asked;
 use super::engine::{self, Failure, Request, Run};
+use super::remarks::{instruction_called, no_instruction};
 use super::source::{self, Source};
 use super::world::World;
-use crate::opt::crash::quote;
+use crate::opt::crash::{lossless, quote};
 
 /// How a state came to be.
 #[derive(Clone, Debug)]
@@ -26,12 +29,14 @@ pub(crate) enum Origin {
 }
 
 /// The first rewrites of a pass, as many as the request has fuel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
     /// Rewrites of the whole pass.
     pub(crate) total: u64,
     /// Remarks on rewrites up to here.
     pub(crate) applied: usize,
+    /// Lines logged up to here.
+    pub(crate) logged: usize,
 }
 
 /// A module of the session.
@@ -55,6 +60,8 @@ pub(crate) struct Session {
     pub(crate) world: World,
     states: Vec<State>,
     current: Option<usize>,
+    /// A state, and passes that have changed nothing there.
+    idle: (usize, Vec<String>),
 }
 
 /// What commands say without a module.
@@ -63,7 +70,7 @@ pub(crate) const NO_MODULE: &str = "there is no module: paste one, or `load FILE
 impl Session {
     /// A session without modules.
     pub(crate) fn new(world: World) -> Self {
-        Self { world, states: Vec::new(), current: None }
+        Self { world, states: Vec::new(), current: None, idle: (0, Vec::new()) }
     }
 
     /// All states, in the order they were made.
@@ -108,17 +115,71 @@ impl Session {
 
     /// Looks at another state; `redo` from those above leads here.
     fn enter(&mut self, number: usize) {
+        let way_to_here = self.current;
         self.current = Some(number);
         let mut child = number;
         while let Some(parent) = self.states.get(child).and_then(|state| state.parent) {
             if let Some(state) = self.states.get_mut(parent) {
-                if state.next == Some(child) {
-                    break;
-                }
                 state.next = Some(child);
+            }
+            // What is above the state that was looked at leads there already.
+            if Some(parent) == way_to_here {
+                break;
             }
             child = parent;
         }
+    }
+
+    /// The instruction of the current module called `name`.
+    ///
+    /// # Errors
+    /// There is none; the message says which state has one, or what is called almost so.
+    pub(crate) fn instruction(&self, name: &str) -> Result<InstructionId, String> {
+        let number = self.number()?;
+        let has =
+            |state: usize| self.states.get(state).and_then(|state| instruction_called(&state.module, name));
+        if let Some(id) = has(number) {
+            return Ok(id);
+        }
+        let name = name.trim_start_matches('%');
+        let mut child = number;
+        while let Some(state) = self.states.get(child)
+            && let Some(parent) = state.parent
+        {
+            if has(parent).is_some() {
+                return Err(match &state.origin {
+                    Origin::Ran { request, .. } => {
+                        let passes = &request.passes;
+                        format!(
+                            "`{passes}` made state {child} without `{name}`: `goto {parent}` goes to the state before"
+                        )
+                    }
+                    Origin::Read => {
+                        format!("`{name}` is in state {parent}, of another text: `goto {parent}`")
+                    }
+                });
+            }
+            child = parent;
+        }
+        match (0..self.states.len()).rev().find(|&state| has(state).is_some()) {
+            Some(other) => Err(format!("`{name}` isn't in state {number}, but in {other}: `goto {other}`")),
+            None => Err(no_instruction(&self.state(number)?.module, name, Asked::Session)),
+        }
+    }
+
+    /// Remembers that passes change nothing in the module of a state.
+    pub(crate) fn note_idle(&mut self, base: usize, passes: &str) {
+        if self.idle.0 != base {
+            self.idle = (base, Vec::new());
+        }
+        if !self.idle.1.iter().any(|known| known == passes) {
+            self.idle.1.push(passes.to_owned());
+        }
+    }
+
+    /// The passes that are known to change nothing in the module of a state.
+    pub(crate) fn idle_passes(&self, number: usize) -> &[String] {
+        if self.idle.0 == number { &self.idle.1 } else { &[] }
     }
 
     /// Reads a text. `file` is its path if it is a file's.
@@ -140,7 +201,8 @@ impl Session {
         engine::run(&state.module, request, state.source.is_valid(), &self.world)
     }
 
-    /// Keeps what came of passes that ran over the module of state `base`.
+    /// Keeps what came of passes that ran over the module of state `base`. If that has been seen below the current
+    /// state before, that state is gone to.
     ///
     /// # Errors
     /// There is no such state.
@@ -151,6 +213,19 @@ impl Session {
         step: Option<Step>,
         module: Module,
     ) -> Result<usize, String> {
+        let is_same = |state: &State| {
+            let is_same = |from: usize, other: &Request| from == base && *other == request;
+            matches!(&state.origin, Origin::Ran { base, request, .. } if is_same(*base, request))
+        };
+        let mut seen =
+            self.states.iter().enumerate().filter(|(_, it)| it.parent == self.current && is_same(it));
+        // Passes that read files may do something else this time.
+        let seen =
+            seen.find(|(_, state)| lossless(&state.module) == lossless(&module)).map(|(number, _)| number);
+        if let Some(number) = seen {
+            self.enter(number);
+            return Ok(number);
+        }
         let source = Arc::clone(&self.state(base)?.source);
         Ok(self.push(module, source, Origin::Ran { base, request, step }))
     }
@@ -173,6 +248,11 @@ impl Session {
         let next = self.current()?.next.ok_or("there is nothing to redo")?;
         self.current = Some(next);
         Ok(next)
+    }
+
+    /// The state after `number` that was visited last.
+    pub(crate) fn after(&self, number: usize) -> Option<usize> {
+        self.states.get(number)?.next
     }
 
     /// Goes to any state.
@@ -210,10 +290,11 @@ impl Session {
 
     /// The calls of `hlo-opt`, without its name, that make the module of state `number` from `file`, each from what
     /// the one before prints: one for passes that run to their ends, and one more behind each that stopped before.
+    /// `idle` run too if nothing else does.
     ///
     /// # Errors
     /// There is no such state.
-    pub(crate) fn calls(&self, number: usize, file: &str) -> Result<Vec<Vec<String>>, String> {
+    fn calls(&self, number: usize, file: &str, idle: &[String]) -> Result<Vec<Vec<String>>, String> {
         let mut calls: Vec<(Vec<&str>, Option<u64>)> = vec![(Vec::new(), None)];
         for at in self.states_behind(number)? {
             let Origin::Ran { request, step, .. } = &self.state(at)?.origin else { continue };
@@ -226,6 +307,11 @@ impl Session {
                 }
                 _ => calls.push((vec![&request.passes], limit)),
             }
+        }
+        if let [(passes, None)] = &mut calls[..]
+            && passes.is_empty()
+        {
+            passes.extend(idle.iter().map(String::as_str));
         }
         let last = calls.len() - 1;
         let is_valid = self.state(number)?.source.is_valid();
@@ -247,11 +333,11 @@ impl Session {
         Ok(words.collect())
     }
 
-    /// The shell command of [`Session::calls`].
+    /// The shell command that makes the module of state `number` from `file`; where no passes made it, `idle` run.
     ///
     /// # Errors
     /// There is no such state.
-    pub(crate) fn command(&self, number: usize, file: &str) -> Result<String, String> {
+    pub(crate) fn command(&self, number: usize, file: &str, idle: &[String]) -> Result<String, String> {
         let word = |word: &String| match word.split_once('=') {
             Some((option, value)) if word.starts_with("--") => format!("{option}={}", quote(value)),
             _ => quote(word),
@@ -260,6 +346,6 @@ impl Session {
             let words: Vec<String> = words.iter().map(word).collect();
             format!("hlo-opt {}", words.join(" "))
         };
-        Ok(self.calls(number, file)?.iter().map(call).collect::<Vec<_>>().join(" | "))
+        Ok(self.calls(number, file, idle)?.iter().map(call).collect::<Vec<_>>().join(" | "))
     }
 }

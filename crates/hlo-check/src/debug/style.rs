@@ -38,13 +38,39 @@ pub(crate) fn shorten(line: &str) -> String {
     line.chars().take(SHOWN_COLUMNS).chain("...".chars()).collect()
 }
 
-/// The first `limit` lines of `text`, and how many more there are.
+/// `text`, or if it has many more than `limit` lines, its first and last ones (the root is among these), and how many
+/// there are between them. A cut leaves out at least a quarter of `limit`: a few lines aren't worth one.
 pub(crate) fn first_lines(text: &str, limit: usize, how: &str) -> String {
     let count = text.lines().count();
-    if count <= limit {
+    let tail = limit / 4;
+    if count <= limit + tail {
         return text.to_owned();
     }
-    let mut shown: String = text.lines().take(limit).flat_map(|line| [line, "\n"]).collect();
-    shown.push_str(&format!("... and {} ({how})\n", counted(count - limit, "more line")));
+    let head = limit - tail;
+    let mut shown = String::new();
+    for (index, line) in text.lines().enumerate() {
+        if index == head {
+            shown.push_str(&format!("... {} ({how})\n", counted(count - limit, "more line")));
+        }
+        if index < head || index >= count - tail {
+            shown.push_str(line);
+            shown.push('\n');
+        }
+    }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_leave_out_many_lines_and_never_the_last() {
+        let lines = |count: usize| (1..=count).map(|line| format!("{line}\n")).collect::<String>();
+        for count in [0, 1, 8, 10] {
+            assert_eq!(first_lines(&lines(count), 8, ""), lines(count));
+        }
+        let cut = "1\n2\n3\n4\n5\n6\n... 3 more lines (how)\n10\n11\n";
+        assert_eq!(first_lines(&lines(11), 8, "how"), cut);
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::session::Session;
+use crate::cli::fmt;
 use crate::lit;
 use crate::opt::crash::lossless;
 use crate::update::{self, Outcome, UpdateOptions};
@@ -18,12 +19,18 @@ pub(crate) fn save(session: &Session, file: &str) -> Result<String, String> {
     }
     let number = session.number()?;
     let root = session.root_of(number)?;
-    let command = session.command(number, "%s")?;
+    let idle = session.idle_passes(number);
+    let command = session.command(number, "%s", idle)?;
     let input = lossless(&session.state(root)?.module);
-    session.world.write(file, &format!("// RUN: {command} | FileCheck %s\n\n{input}"))?;
+    let text = format!("// RUN: {command} | FileCheck %s\n\n{input}");
+    session.world.write(file, &formatted(text))?;
     match add_checks(&path) {
         Ok(count) => {
-            let note = if root == number { ", which runs no pass, since none has run" } else { "" };
+            let note = match idle {
+                _ if root != number => String::new(),
+                [] => ", which runs no pass, since none has run".to_owned(),
+                idle => format!(", of passes that change nothing ({})", idle.join(",")),
+            };
             Ok(format!("wrote {file}{note}; it passes, with {count} CHECK lines\n"))
         }
         Err(message) => {
@@ -32,6 +39,11 @@ pub(crate) fn save(session: &Session, file: &str) -> Result<String, String> {
             Err(format!("{file} isn't kept: {message}"))
         }
     }
+}
+
+/// A test as `hlo-check fmt` leaves it.
+fn formatted(text: String) -> String {
+    fmt::formatted(&text).unwrap_or(text)
 }
 
 /// Writes the CHECK lines into a test that has none, and runs it; how many there are.
@@ -49,7 +61,8 @@ fn add_checks(path: &Path) -> Result<usize, String> {
     match &proposal.outcome {
         Outcome::Changed(text) => {
             update::apply(&proposal, test, &host, options)?;
-            let text = String::from_utf8_lossy(text);
+            let text = formatted(String::from_utf8_lossy(text).into_owned());
+            std::fs::write(path, &text).map_err(|error| error.to_string())?;
             Ok(text.lines().filter(|line| line.starts_with("// CHECK")).count())
         }
         Outcome::Refused(reason) => Err(reason.clone()),

@@ -178,15 +178,10 @@ impl<'m> NameIndex<'m> {
     }
 }
 
-/// Which instructions the pass is about: what it does, the opcodes its code names, and those it has said
-/// something of in this module.
+/// Which instructions the pass is about: what it does, and the opcodes of those it has said something of in this
+/// module.
 fn looks_at(info: &'static PassInfo, module: &Module, run: &Run) -> String {
     let mut out = format!("{}: {}\n", info.key, info.doc);
-    let opcodes = info.opcodes();
-    if !opcodes.is_empty() {
-        let names: Vec<&str> = opcodes.iter().map(|opcode| opcode.name()).collect();
-        out.push_str(&format!("opcodes its code names: {}\n", names.join(", ")));
-    }
     let index = NameIndex::new(module);
     let mut said: Vec<Opcode> = run
         .remarks

@@ -59,9 +59,9 @@ pub(super) fn command(session: &mut Session, _args: &str) -> Result<String, Stri
     let root = session.root_of(number)?;
     let source = &session.state(root)?.source;
     match &source.file {
-        Some(file) => Ok(format!("{}\n", session.command(number, file)?)),
+        Some(file) => Ok(format!("{}\n", session.command(number, file, &[])?)),
         None => {
-            let command = session.command(number, "input.hlo")?;
+            let command = session.command(number, "input.hlo", &[])?;
             Ok(format!(
                 "{command}\n(the input is in no file as it was read: `goto {root}`, `save input.hlo`)\n"
             ))

@@ -4,7 +4,7 @@ use hlo_text::{PrintOptions, VerifyOptions, Violation, verify as check};
 
 use super::needs;
 use crate::debug::inspect;
-use crate::debug::remarks::{computation_called, instruction_called, no_instruction};
+use crate::debug::remarks::computation_called;
 use crate::debug::session::Session;
 use crate::stats::Stats;
 
@@ -20,9 +20,8 @@ pub(super) fn show(session: &mut Session, args: &str) -> Result<String, String> 
         }
         _ => return Err(needs("show")),
     };
-    let module = &session.current()?.module;
-    let id = instruction_called(module, name).ok_or_else(|| no_instruction(module, name))?;
-    Ok(inspect::show(module, id, radius, session.world.color))
+    let id = session.instruction(name)?;
+    Ok(inspect::show(&session.current()?.module, id, radius, session.world.color))
 }
 
 pub(super) fn find(session: &mut Session, args: &str) -> Result<String, String> {
@@ -53,7 +52,7 @@ pub(super) fn print(session: &mut Session, args: &str) -> Result<String, String>
     if let Some(id) = computation_called(module, name) {
         return Ok(format!("{}\n", module.print_computation(id, &options).trim_end()));
     }
-    let id = instruction_called(module, name).ok_or_else(|| no_instruction(module, name))?;
+    let id = session.instruction(name)?;
     Ok(format!("{}\n", module.print_instruction(id, &options).trim()))
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hlo_passes::registry::{self, Status};
 
 use super::needs;
+use crate::debug::asked::Asked;
 use crate::debug::attempt::Attempts;
 use crate::debug::difference;
 use crate::debug::engine::{self, Request};
@@ -43,9 +44,16 @@ fn run(session: &mut Session, list: &str, with_pass: bool) -> Result<String, Str
     let run = session.probe(base, &request).map_err(|failure| failure.text())?;
     let mut out: String = run.log.iter().map(|line| format!("  log: {line}\n")).collect();
     out.push_str(&remarks::lines(run.applied(), with_pass, SHOWN_REMARKS, ""));
+    let missed = counted(run.missed_count(), "instruction");
+    let missed = (run.missed_count() > 0 && !with_pass).then_some(missed);
     if !run.changed {
+        session.note_idle(base, list);
+        let reasons = missed.map_or_else(String::new, |missed| format!(", and says why of {missed}"));
         let why = if with_pass { String::new() } else { format!(": `why {list}`") };
-        return Ok(format!("{list} changes nothing{why}\n{out}"));
+        return Ok(format!("{list} changes nothing{reasons}{why}\n{out}"));
+    }
+    if let Some(missed) = missed {
+        out.push_str(&format!("  {missed} missed: `why {list}` says why\n"));
     }
     let (before, after) = run.instructions;
     let rewrites = match run.rewrites {
@@ -77,11 +85,11 @@ pub(super) fn finish(session: &mut Session, _args: &str) -> Result<String, Strin
 pub(super) fn attempt(session: &mut Session, _args: &str) -> Result<String, String> {
     let state = session.current()?;
     let attempts = Attempts::of(&state.module, state.source.is_valid(), &session.world);
-    Ok(attempts.text(session.world.color))
+    Ok(attempts.text(session.world.color, Asked::Session))
 }
 
 pub(super) fn why(session: &mut Session, args: &str) -> Result<String, String> {
-    let (passes, name) = split_name(args);
+    let (passes, name) = engine::split_name(args);
     if passes.is_empty() {
         return Err(needs("why"));
     }
@@ -90,22 +98,9 @@ pub(super) fn why(session: &mut Session, args: &str) -> Result<String, String> {
     let state = session.current()?;
     let instruction = match name {
         "" => None,
-        name => Some(
-            remarks::instruction_called(&state.module, name)
-                .ok_or_else(|| remarks::no_instruction(&state.module, name))?,
-        ),
+        name => Some(session.instruction(name)?),
     };
-    let run = session.probe(base, &Request::of(passes)).map_err(|failure| failure.text())?;
+    let request = Request { about: instruction, ..Request::of(passes) };
+    let run = session.probe(base, &request).map_err(|failure| failure.text())?;
     Ok(reasons::explain(info, &state.module, &state.source, &run, instruction))
-}
-
-/// A pass with its options, and what follows it.
-fn split_name(args: &str) -> (&str, &str) {
-    let end = match (args.find('{'), args.find(char::is_whitespace)) {
-        // Blanks may stand between options.
-        (Some(open), blank) if blank.is_none_or(|blank| open < blank) => args.rfind('}').map(|at| at + 1),
-        (_, blank) => blank,
-    };
-    let (passes, name) = args.split_at_checked(end.unwrap_or(args.len())).unwrap_or((args, ""));
-    (passes.trim(), name.trim())
 }

@@ -74,17 +74,18 @@ pub(super) fn history(session: &mut Session, _args: &str) -> Result<String, Stri
 pub(super) fn diff(session: &mut Session, args: &str) -> Result<String, String> {
     let words: Vec<&str> = args.split_whitespace().collect();
     let current = session.number()?;
+    let files = |message| format!("{message}; `hlo-check diff A B` compares files");
     let (a, b) = match words[..] {
         [] => {
             let before = session.current()?.parent;
             (before.ok_or("there is nothing before the first state: `diff A B`")?, current)
         }
-        [a] => (number(a)?, current),
-        [a, b] => (number(a)?, number(b)?),
+        [a] => (number(a).map_err(files)?, current),
+        [a, b] => (number(a).map_err(files)?, number(b).map_err(files)?),
         _ => return Err(needs("diff")),
     };
     let (before, after) = (&session.state(a)?.module, &session.state(b)?.module);
-    let text = difference::between(before, after, session.world.color);
+    let text = difference::in_full(before, after, session.world.color);
     if text.is_empty() {
         return Ok(format!("states {a} and {b} print the same\n"));
     }

@@ -219,9 +219,8 @@ fn keep_fenced(lines: &mut Vec<Line>, repairs: &mut Vec<Repair>) {
     let Some(&(from, to)) = blocks.first() else { return };
     let numbers =
         (lines.get(from).map_or(0, |line| line.number), lines.get(to).map_or(usize::MAX, |line| line.number));
-    leave_out(lines, repairs, "what isn't between the ``` lines left out", |line| {
-        line.number < numbers.0 || line.number >= numbers.1
-    });
+    leave_out(lines, repairs, "left out, since it isn't in the ``` block", |line| line.number < numbers.0);
+    leave_out(lines, repairs, "left out, since it isn't in the ``` block", |line| line.number >= numbers.1);
 }
 
 /// Whether a line has something that only HLO has.

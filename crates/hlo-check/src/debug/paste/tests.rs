@@ -65,9 +65,9 @@ fn marks_around_hlo_are_removed_and_said() {
     for (text, expected) in [
         (
             format!("Look:\n```hlo\n{MODULE}```\nBye.\n"),
-            "lines 1-10: what isn't between the ``` lines left out",
+            "lines 1-2: left out, since it isn't in the ``` block",
         ),
-        (format!("```\n{MODULE}"), "line 1: what isn't between the ``` lines left out"),
+        (format!("```\n{MODULE}"), "line 1: left out, since it isn't in the ``` block"),
         (lines(&|line| format!("> {line}\n")), "lines 1-6: quotation marks `>` removed"),
         (lines(&|line| format!("\u{1b}[32m{line}\u{1b}[0m\n")), "lines 1-6: colour codes removed"),
         (lines(&|line| format!("+{line}\n")), "lines 1-6: diff markers removed"),

@@ -39,7 +39,7 @@ use crate::analysis::is_collective;
 use crate::edit::Editor;
 use crate::hash::ModuleHash;
 use crate::pass::{HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult};
-use crate::passes::stock::cse::{SHARDY, comparable};
+use crate::passes::stock::cse::{NO_IDENTICAL, SHARDY, comparable};
 use crate::structure::{StructuralHasher, hash_literal};
 
 /// The pass.
@@ -58,6 +58,10 @@ impl Pass for CommonInstructionElimination {
         Ok(())
     }
 }
+
+/// Why instructions that have no key stay.
+const NEVER_MERGED: &str = "it is of a kind that is never merged: parameters, elided constants, constants beside a \
+                            `domain`, others without operands, what is started and awaited apart";
 
 /// What makes instructions identical, shape and shardings aside.
 #[derive(PartialEq, Eq, Hash)]
@@ -102,7 +106,10 @@ impl Keys {
             if edit.is_removed(id) {
                 continue;
             }
-            let Some(key) = self.key(edit, id, has_domains) else { continue };
+            let Some(key) = self.key(edit, id, has_domains) else {
+                context.missed_if_asked(edit, id, NEVER_MERGED);
+                continue;
+            };
             let rest = rest(edit, id);
             let next = seen.len() as u32;
             let (number, first_shape) = *seen.entry(key).or_insert((next, rest.shape));
@@ -112,6 +119,8 @@ impl Keys {
                     context.missed(edit, id, "an identical instruction has another sharding");
                 } else if first_shape != rest.shape && edit.shapes().compatible(first_shape, rest.shape) {
                     context.missed(edit, id, "an identical instruction has another layout");
+                } else {
+                    context.missed_if_asked(edit, id, NO_IDENTICAL);
                 }
                 // Few shardings of one value are enough to remember.
                 if known.len() < MAX_SHARDINGS {

@@ -69,7 +69,7 @@ impl Pass for InlineWeights {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let dir = context.options.text("dir").trim_end_matches('/').to_owned();
         if dir.is_empty() {
-            return Err(PassError::new("option `dir` must name the folder of the weights"));
+            return Err(PassError::lacking_option("option `dir` must name the folder of the weights"));
         }
         let mut files = read_metadata(context, &dir)?;
         // Removing a parameter renumbers those behind it, so the highest comes first.

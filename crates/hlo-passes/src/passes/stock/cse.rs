@@ -8,11 +8,18 @@ use smallvec::SmallVec;
 use crate::Map;
 use crate::edit::Editor;
 use crate::hash::ModuleHash;
-use crate::pass::{Pass, PassContext, PassResult};
+use crate::pass::{HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult};
 use crate::structure::{StructuralHasher, hash_literal};
 
 /// The frontend attribute that holds a Shardy sharding.
 pub(crate) const SHARDY: &[u8] = b"xla.sdy.sharding";
+
+/// Why instructions without operands stay.
+const NO_OPERANDS: &str = "it has no operands: of such instructions only constants, `partition-id`, `replica-id` and \
+                           several `iota` of one user are combined";
+
+/// Why instructions that could be combined stay.
+pub(crate) const NO_IDENTICAL: &str = "no earlier instruction of its computation is identical to it";
 
 /// The pass, as XLA has it when layouts don't count.
 pub(crate) struct Cse;
@@ -112,6 +119,10 @@ impl Eliminator {
         let instructions: Vec<InstructionId> = edit.live_instructions(computation).collect();
         // Constants of different domains must stay apart.
         if instructions.iter().any(|&id| edit.instruction(id).opcode == Opcode::Domain) {
+            let asked = context.asked_about.filter(|id| instructions.contains(id));
+            if let Some(id) = asked.filter(|&id| edit.instruction(id).opcode == Opcode::Constant) {
+                context.missed(edit, id, "its computation has a `domain`, so constants stay apart");
+            }
             return Ok(());
         }
         let mut seen: Map<(ShapeId, ModuleHash), SmallVec<[InstructionId; 1]>> = Map::default();
@@ -120,7 +131,12 @@ impl Eliminator {
             let Some(literal) = instruction.literal.filter(|_| instruction.opcode == Opcode::Constant) else {
                 continue;
             };
-            if edit.literal(literal).has_elided() || edit.has_control_dependencies(id) {
+            if edit.literal(literal).has_elided() {
+                context.missed_if_asked(edit, id, "its value is left out");
+                continue;
+            }
+            if edit.has_control_dependencies(id) {
+                context.missed_if_asked(edit, id, HAS_CONTROL_DEPENDENCIES);
                 continue;
             }
             let shape = instruction.shape;
@@ -147,9 +163,17 @@ impl Eliminator {
             let opcode = edit.instruction(id).opcode;
             let is_id = matches!(opcode, Opcode::PartitionId | Opcode::ReplicaId);
             if edit.operands(id).is_empty() && !is_id {
+                if opcode != Opcode::Constant {
+                    context.missed_if_asked(edit, id, NO_OPERANDS);
+                }
                 continue;
             }
-            if edit.has_side_effect(id) || !edit.is_safely_removable(id) {
+            if edit.has_side_effect(id) {
+                context.missed_if_asked(edit, id, "it has a side effect");
+                continue;
+            }
+            if !edit.is_safely_removable(id) {
+                context.missed_if_asked(edit, id, HAS_CONTROL_DEPENDENCIES);
                 continue;
             }
             let key = self.key(edit, id);
@@ -272,7 +296,9 @@ fn replace_by_known(
     let shardings = Shardings::of(edit, id);
     let earlier = known.iter().copied().find(|&other| Shardings::of(edit, other).agree_with(shardings));
     let Some(earlier) = earlier else {
-        if !known.is_empty() {
+        if known.is_empty() {
+            context.missed_if_asked(edit, id, NO_IDENTICAL);
+        } else {
             context.missed(edit, id, "an identical instruction has another sharding");
         }
         known.push(id);

@@ -26,6 +26,7 @@ impl Pass for Dce {
                     edit.remove_with_dead_operands(instruction);
                 }
             }
+            say_if_asked(edit, computation, context);
         }
         remove_dead_computations(edit);
         Ok(())
@@ -35,6 +36,27 @@ impl Pass for Dce {
 /// The whole pass, as part of another one.
 pub(crate) fn run_on_module(edit: &mut Editor<'_>) -> PassResult<()> {
     Dce.run(edit, &mut PassContext::default())
+}
+
+/// Says why the instruction somebody asks about is needed.
+fn say_if_asked(edit: &Editor<'_>, computation: ComputationId, context: &mut PassContext<'_>) {
+    let Some(id) = context.asked_about.filter(|id| id.index() < edit.instruction_id_limit()) else { return };
+    if edit.is_removed(id) || edit.instruction(id).parent != computation {
+        return;
+    }
+    match *edit.users(id) {
+        _ if edit.is_root(id) => context.missed(edit, id, "it is the root of its computation"),
+        [user] => context.missed(edit, id, format_args!("`{}` uses it", edit.name_of(user))),
+        [user, ref others @ ..] => {
+            let (name, count) = (edit.name_of(user), others.len());
+            context.missed(edit, id, format_args!("`{name}` and {count} more use it"));
+        }
+        [] if edit.instruction(id).opcode == Opcode::Parameter => {
+            context.missed(edit, id, "nothing uses it, but parameters stay");
+        }
+        // What else nothing uses has its remark.
+        [] => {}
+    }
 }
 
 /// The instructions from which removal starts.

@@ -89,11 +89,10 @@ fn element_type(context: &PassContext<'_>, option: &str) -> PassResult<ElementTy
     let text = context.options.text(option);
     let element_type = ElementType::from_name(text).filter(|element_type| element_type.is_array_element());
     element_type.ok_or_else(|| {
-        let message = if text.is_empty() {
-            format!("option `{option}` must name an element type")
+        if text.is_empty() {
+            PassError::lacking_option(format!("option `{option}` must name an element type"))
         } else {
-            format!("option `{option}` takes an element type such as `f32`, not `{text}`")
-        };
-        PassError::new(message)
+            PassError::new(format!("option `{option}` takes an element type such as `f32`, not `{text}`"))
+        }
     })
 }
