@@ -33,7 +33,7 @@ pub struct PassError {
     /// What is wrong, without a final period.
     pub message: String,
     /// The instruction in question.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
     /// Whether the pass only lacks an option that it can't do without.
     pub lacks_option: bool,
 }
@@ -46,7 +46,7 @@ impl PassError {
 
     /// An error about an instruction.
     pub fn at(module: &Module, instruction: InstructionId, message: impl Into<String>) -> Self {
-        Self { place: Some(Place::of(module, instruction)), ..Self::new(message) }
+        Self { place: Some(Box::new(Place::of(module, instruction))), ..Self::new(message) }
     }
 
     /// The error of a pass that isn't given an option it can't do without; the message says which.

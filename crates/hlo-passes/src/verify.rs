@@ -65,7 +65,7 @@ impl Observer for VerifyingObserver<'_> {
         let Some(first) = violations.first() else { return Ok(()) };
         let mut error = PassError::new(format!("the pass left an invalid module: {}", first.message))
             .code(Code::as_str(first.code));
-        error.place = first.instruction.map(|id| Place::of(module, id));
+        error.place = first.instruction.map(|id| Box::new(Place::of(module, id)));
         let shown = |id| (id, module.print_instruction(id, &PrintOptions::default()));
         // What refers to something that is gone can't be printed.
         let printable = first.code != Code::RemovedReference;
