@@ -65,25 +65,24 @@ impl<'b> Fields<'b> {
         Ok(value)
     }
 
+    #[inline]
     fn take(&mut self, length: u64) -> Read<&'b [u8]> {
         let rest = &self.bytes[self.at..];
-        let taken = usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or_else(|| {
-            Fault::new(
-                FaultKind::Malformed,
-                format!("{length} bytes are announced, but {} are left", rest.len()),
-            )
-        })?;
+        let taken = usize::try_from(length)
+            .ok()
+            .and_then(|length| rest.get(..length))
+            .ok_or_else(|| too_few_bytes(length, rest.len()))?;
         self.at += taken.len();
         Ok(taken)
     }
 
-    #[inline]
+    // Inlined so that fields are made where they are used: they are too large to be handed over cheaply.
+    #[inline(always)]
     fn next_field(&mut self) -> Read<Field<'b>> {
         let start = self.at;
         let key = self.varint()?;
         let number = u32::try_from(key >> 3).ok().filter(|&number| number != 0 && number < 1 << 29);
-        let number = number
-            .ok_or_else(|| Fault::new(FaultKind::Malformed, format!("{} is no field number", key >> 3)))?;
+        let number = number.ok_or_else(|| no_field_number(key >> 3))?;
         let (mut bits, mut bytes): (u64, &[u8]) = (0, &[]);
         let wire_type = match key & 7 {
             0 => {
@@ -107,10 +106,7 @@ impl<'b> Fields<'b> {
                 bits = le_bits(self.take(4)?);
                 WireType::Fixed32
             }
-            other => {
-                let message = format!("field {number} has wire type {other}, which there isn't");
-                return Err(Fault::new(FaultKind::Malformed, message));
-            }
+            other => return Err(no_wire_type(number, other)),
         };
         Ok(Field { number, wire_type, bits, bytes, raw: &self.bytes[start..self.at] })
     }
@@ -147,7 +143,7 @@ impl<'b> Fields<'b> {
 impl<'b> Iterator for Fields<'b> {
     type Item = Read<Field<'b>>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.at >= self.bytes.len() {
             return None;
@@ -158,6 +154,22 @@ impl<'b> Iterator for Fields<'b> {
         }
         Some(field)
     }
+}
+
+#[cold]
+fn no_field_number(number: u64) -> Box<Fault> {
+    Fault::new(FaultKind::Malformed, format!("{number} is no field number"))
+}
+
+#[cold]
+fn no_wire_type(number: u32, wire_type: u64) -> Box<Fault> {
+    let message = format!("field {number} has wire type {wire_type}, which there isn't");
+    Fault::new(FaultKind::Malformed, message)
+}
+
+#[cold]
+fn too_few_bytes(length: u64, left: usize) -> Box<Fault> {
+    Fault::new(FaultKind::Malformed, format!("{length} bytes are announced, but {left} are left"))
 }
 
 fn le_bits(bytes: &[u8]) -> u64 {

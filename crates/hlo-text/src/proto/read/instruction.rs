@@ -13,20 +13,33 @@ use crate::ir::{
 };
 use crate::parser::builder::InstructionParts;
 
-/// The last fields of a message with each number, to look them up.
+/// The fields of a message, to look them up.
 #[derive(Clone, Copy)]
-struct Given<'f, 'b>(&'f [Field<'b>]);
+struct Given<'f, 'b> {
+    fields: &'f [Field<'b>],
+    /// A bit for each number that is there, the highest for all from 127 on: most that are looked for are not.
+    numbers: u128,
+}
 
 impl<'f, 'b> Given<'f, 'b> {
+    fn new(fields: &'f [Field<'b>]) -> Self {
+        Self { fields, numbers: fields.iter().fold(0, |numbers, field| numbers | bit(field.number)) }
+    }
+
     /// The field; of several the last one counts.
     #[inline]
     fn get(self, number: u32) -> Option<&'f Field<'b>> {
-        self.0.iter().rev().find(|field| field.number == number)
+        if self.numbers & bit(number) == 0 {
+            return None;
+        }
+        self.fields.iter().rev().find(|field| field.number == number)
     }
 
     /// All fields with that number.
+    #[inline]
     fn all(self, number: u32) -> impl Iterator<Item = &'f Field<'b>> {
-        self.0.iter().filter(move |field| field.number == number)
+        let fields = if self.numbers & bit(number) == 0 { &[] } else { self.fields };
+        fields.iter().filter(move |field| field.number == number)
     }
 
     fn ints(self, number: u32) -> Read<Vec<i64>> {
@@ -44,6 +57,12 @@ impl<'f, 'b> Given<'f, 'b> {
     }
 }
 
+/// The bit of [`Given::numbers`] for `number`.
+#[inline]
+fn bit(number: u32) -> u128 {
+    1 << number.min(127)
+}
+
 fn name_of(number: u32) -> &'static str {
     MESSAGE.field(number).map_or("", |field| field.name)
 }
@@ -53,16 +72,14 @@ impl<'b> Reader<'b> {
     pub(super) fn instruction(&mut self, bytes: &'b [u8]) -> Read<(i64, InstructionId)> {
         let mut fields = std::mem::take(&mut self.fields);
         fields.clear();
-        let result = Fields::new(bytes)
-            .try_for_each(|field| {
-                fields.push(field?);
-                Ok(())
-            })
-            .and_then(|()| self.instruction_of(Given(&fields)));
-        let result = result.map_err(|fault| {
-            let name = Given(&fields).get(i::NAME).map_or(&[][..], |field| field.bytes);
-            fault.named(name)
+        let read = Fields::new(bytes).try_for_each(|field| {
+            fields.push(field?);
+            Ok(())
         });
+        let given = Given::new(&fields);
+        let result = read.and_then(|()| self.instruction_of(given));
+        let result =
+            result.map_err(|fault| fault.named(given.get(i::NAME).map_or(&[][..], |field| field.bytes)));
         self.fields = fields;
         result
     }
@@ -360,8 +377,8 @@ impl<'b> Reader<'b> {
             }
         }
         match *form {
-            Form::Inside(innermost, form) => self.inside(Given(&fields), inner, innermost, form, needed),
-            form => self.simple(Given(&fields), inner, form, needed),
+            Form::Inside(innermost, form) => self.inside(Given::new(&fields), inner, innermost, form, needed),
+            form => self.simple(Given::new(&fields), inner, form, needed),
         }
     }
 
