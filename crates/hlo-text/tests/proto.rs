@@ -111,6 +111,52 @@ fn wrapped_modules_are_found_and_put_back() {
     }
 }
 
+/// Names may hold any byte: they are no messages for that, and become legal as XLA makes them.
+#[test]
+fn names_with_control_characters_are_names() {
+    for (name, legal) in [
+        ("exam\u{1f}\0e", "exam__e"),
+        ("\n\0", "a_"),
+        ("m\n", "m_"),
+        ("a b, is_scheduled=true", "a_b__is_scheduled_true"),
+        ("n\u{e9}", "n__"),
+    ] {
+        let text = SMALL.replacen("name: \"m\"", &format!("name: \"{}\"", escaped(name)), 1);
+        let text = text.replace(['@', '#'], "");
+        let module = read(text.as_bytes()).module;
+        let name_of =
+            |module: &Module| String::from_utf8_lossy(module.strings().get(module.name)).into_owned();
+        assert_eq!(name_of(&module), legal);
+        let binary = write(&module);
+        let back = read(&binary);
+        assert_eq!((back.source.container(), name_of(&back.module)), (Container::Module, legal.to_owned()));
+    }
+}
+
+/// A short message that stands for a print without end.
+#[test]
+fn constants_have_not_too_many_empty_rows() {
+    let constant = |rows: u64| {
+        let shape = format!(
+            "shape {{ element_type: F32 dimensions: {rows} dimensions: 0 layout {{ minor_to_major: 1 minor_to_major: 0 }} }}"
+        );
+        let instruction = format!(
+            "instructions {{ name: \"c\" opcode: \"constant\" id: 30 {shape} literal {{ {shape} }} }}\n  instructions {{\n    name: \"p\""
+        );
+        SMALL.replacen("instructions {\n    name: \"p\"", &instruction, 1).replace(['@', '#'], "")
+    };
+    assert_eq!(read(constant(1 << 10).as_bytes()).module.instruction_count(), 3);
+    let options = ReadOptions { dialect: Dialect::Strict, ..ReadOptions::default() };
+    let endless = constant(1 << 40);
+    let refused = proto::read(endless.as_bytes(), &options).err().expect("refused");
+    assert!(refused.diagnostics[0].message.contains("empty rows"), "{}", refused.diagnostics[0].message);
+}
+
+/// As the text form spells bytes that can't be shown.
+fn escaped(text: &str) -> String {
+    text.bytes().map(|byte| format!("\\{byte:03o}")).collect()
+}
+
 /// A small module; `@` is where more fields of an instruction can go, `#` more of the module.
 const SMALL: &str = "
 name: \"m\"

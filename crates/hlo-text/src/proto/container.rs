@@ -96,16 +96,32 @@ pub fn detect(bytes: &[u8]) -> Option<Encoding> {
     (!is_text && (is_usual || is_message())).then_some(Encoding::Binary)
 }
 
+/// The largest number of a field of `HloProto` and `HloSnapshot`.
+const LAST_WRAPPER_FIELD: u32 = 4;
+
 /// The value of the first field with the number 1 if it is a message, that is, no text.
 fn wrapped(bytes: &[u8]) -> Option<&[u8]> {
     // Whatever comes behind a fault doesn't matter.
     let first = Fields::new(bytes).map_while(Result::ok).find(|field| field.number == 1)?;
     let is_name = std::str::from_utf8(first.bytes).is_ok_and(|text| !text.chars().any(char::is_control));
-    (first.wire_type == WireType::Bytes && !is_name).then_some(first.bytes)
+    (first.wire_type == WireType::Bytes && !is_name && begins_message(first.bytes)).then_some(first.bytes)
 }
 
-/// What the binary message in `bytes` is. The first field of a module is its name, that of the others a message.
+/// Whether `bytes` can be a module or what a module is wrapped in: those begin with texts and messages. Names may hold
+/// any byte.
+fn begins_message(bytes: &[u8]) -> bool {
+    let first = Fields::new(bytes).next();
+    first.is_none_or(|field| field.is_ok_and(|field| field.wire_type == WireType::Bytes))
+}
+
+/// What the binary message in `bytes` is. The first field of a module is its name, that of the others a message; and
+/// only a module has many fields.
 pub(super) fn container_of(bytes: &[u8]) -> Container {
+    let is_of_module =
+        |number| number > LAST_WRAPPER_FIELD && hlo_module_proto::MESSAGE.field(number).is_some();
+    if Fields::new(bytes).map_while(Result::ok).any(|field| is_of_module(field.number)) {
+        return Container::Module;
+    }
     match wrapped(bytes) {
         None => Container::Module,
         Some(inner) if wrapped(inner).is_none() => Container::HloProto,

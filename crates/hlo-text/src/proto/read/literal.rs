@@ -2,13 +2,17 @@
 
 use smallvec::SmallVec;
 
-use super::super::fault::{Fault, InField, Read};
+use super::super::fault::{Fault, FaultKind, InField, Read};
 use super::super::schema::literal_proto as p;
 use super::super::wire::{Field, Fields, WireType};
 use super::super::{ELIDED_LITERAL, MAX_PROTO_NESTING, literal_field, physical};
 use super::Reader;
 use super::shape::too_deep;
 use crate::ir::{ArrayShape, ElementClass, ElementType, Elements, Literal, LiteralData, Shape, ShapeId};
+
+/// How many empty rows a constant may have (`f32[1000,0]` has 1000). Nothing in the message stands for them, but a print
+/// shows each.
+pub(crate) const MAX_EMPTY_ROWS: i64 = 1 << 20;
 
 impl<'b> Reader<'b> {
     /// The literal in `bytes`.
@@ -88,6 +92,14 @@ fn elements(bytes: &[u8], array: &ArrayShape) -> Read<Elements> {
         return Err(
             Fault::value(format!("the shape has {wanted} elements, but {found} are given")).within(name)
         );
+    }
+    if found == 0 {
+        let rows = array.dimensions.iter().take_while(|&&size| size != 0);
+        let rows = rows.fold(1i64, |rows, &size| rows.saturating_mul(size.max(1)));
+        if rows > MAX_EMPTY_ROWS {
+            let message = format!("{rows} empty rows; constants have at most {MAX_EMPTY_ROWS}");
+            return Err(Fault::new(FaultKind::TooLarge, message).within("shape"));
+        }
     }
     normalize(element_type, &mut stored);
     if let Some(layout) = &array.layout

@@ -131,7 +131,9 @@ impl<'b> Reader<'b> {
         if crate::ir::is_legal_name(bytes) {
             return self.module().strings_mut().intern(bytes);
         }
-        let text = String::from_utf8_lossy(bytes);
+        // XLA replaces bytes, not characters.
+        let ascii = bytes.iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '_' });
+        let text: String = ascii.collect();
         let legal = crate::ir::sanitize(&text);
         self.module().strings_mut().intern(legal.as_bytes())
     }
@@ -150,7 +152,7 @@ impl<'b> Reader<'b> {
             match field.number {
                 m::NAME => {
                     let name = field.bytes().within("name")?;
-                    let name = self.module().strings_mut().intern(name);
+                    let name = self.name(name);
                     self.module().name = name;
                 }
                 m::COMPUTATIONS => {
