@@ -107,11 +107,14 @@ fn wrapped(bytes: &[u8]) -> Option<&[u8]> {
     (first.wire_type == WireType::Bytes && !is_name && begins_message(first.bytes)).then_some(first.bytes)
 }
 
-/// Whether `bytes` can be a module or what a module is wrapped in: those begin with texts and messages. Names may hold
-/// any byte.
+/// Whether `bytes` can be a module or what a module is wrapped in: those begin with texts and messages, or with fields of
+/// newer versions. Names may hold any byte.
 fn begins_message(bytes: &[u8]) -> bool {
+    let is_known = |number| hlo_module_proto::MESSAGE.field(number).is_some();
     let first = Fields::new(bytes).next();
-    first.is_none_or(|field| field.is_ok_and(|field| field.wire_type == WireType::Bytes))
+    first.is_none_or(|field| {
+        field.is_ok_and(|field| field.wire_type == WireType::Bytes || !is_known(field.number))
+    })
 }
 
 /// What the binary message in `bytes` is. The first field of a module is its name, that of the others a message; and
