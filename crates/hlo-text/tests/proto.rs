@@ -149,7 +149,7 @@ fn constants_have_not_too_many_empty_rows() {
     assert_eq!(read(constant(1 << 10).as_bytes()).module.instruction_count(), 3);
     let options = ReadOptions { dialect: Dialect::Strict, ..ReadOptions::default() };
     let endless = constant(1 << 40);
-    let refused = proto::read(endless.as_bytes(), &options).err().expect("refused");
+    let Err(refused) = proto::read(endless.as_bytes(), &options) else { panic!("it is read") };
     assert!(refused.diagnostics[0].message.contains("empty rows"), "{}", refused.diagnostics[0].message);
 }
 
