@@ -82,8 +82,6 @@ def by_rule(name, text, status, folder):
   for line in run_lines(text):
     if "hlo-opt" not in programs(line):
       continue
-    if "--emit-proto" in line:
-      return "UNSUPPORTED", "--emit-proto"
     for key in passes_of(line, list(status)):
       if status.get(key, "known to XLA") == "unimplemented":
         return "UNSUPPORTED", key
