@@ -65,14 +65,27 @@ fn proto_bytes(
     options: &OutputOptions,
     encoding: Encoding,
 ) -> Result<(Vec<u8>, Vec<Diagnostic>), Box<Diagnostic>> {
+    let (bytes, container, warnings) = message(module, source, options)?;
+    let bytes = match encoding {
+        Encoding::Binary => bytes,
+        Encoding::Text => proto::to_text(&bytes, container)?.into_bytes(),
+    };
+    Ok((bytes, warnings))
+}
+
+/// The message that is written, what it is, and what is to be said of it.
+///
+/// # Errors
+/// The module can't be written as a protocol buffer.
+pub(crate) fn message(
+    module: &Module,
+    source: Option<&Source<'_>>,
+    options: &OutputOptions,
+) -> Result<(Vec<u8>, Container, Vec<Diagnostic>), Box<Diagnostic>> {
     let written = proto::write(module, source)?;
     let (bytes, container) = match source {
         Some(source) if options.keep_container => (proto::wrap(written.bytes, source), source.container()),
         _ => (written.bytes, Container::Module),
     };
-    let bytes = match encoding {
-        Encoding::Binary => bytes,
-        Encoding::Text => proto::to_text(&bytes, container)?.into_bytes(),
-    };
-    Ok((bytes, written.warnings))
+    Ok((bytes, container, written.warnings))
 }

@@ -9,7 +9,7 @@ use hlo_text::{ParseOptions, PrintOptions};
 
 use super::options::{ERROR_FORMAT, Given, Syntax, Words, flag, value};
 use super::{Streams, exit};
-use crate::input::{self, Format, Input};
+use crate::input::{self, Format};
 use crate::opt::{ErrorFormat, diagnostic_text};
 use crate::output::{self, OutputOptions};
 use crate::roundtrip;
@@ -182,10 +182,11 @@ fn convert(
     for diagnostic in &warnings {
         complain(request, diagnostic, Source::without_text(name), streams)?;
     }
-    let mut status = 0;
-    if request.verify && report_losses(request, &input, &options, name, streams)? {
-        status = exit::CHECK;
+    let losses = roundtrip::losses(&input.module, input.proto.as_ref(), &options, request.verify);
+    for loss in &losses {
+        complain(request, loss, Source::without_text(name), streams)?;
     }
+    let status = if request.verify && !losses.is_empty() { exit::CHECK } else { 0 };
     if output == "-" {
         streams.out.write_all(&result)?;
     } else if let Err(error) = std::fs::write(streams.current_dir.join(output), &result) {
@@ -193,19 +194,4 @@ fn convert(
         return Ok(exit::USAGE);
     }
     Ok(status)
-}
-
-/// Says what is lost; whether anything is.
-fn report_losses(
-    request: &Request<'_>,
-    input: &Input<'_>,
-    options: &OutputOptions,
-    name: &str,
-    streams: &mut Streams<'_>,
-) -> io::Result<bool> {
-    let losses = roundtrip::losses(&input.module, input.proto.as_ref(), options);
-    for loss in &losses {
-        complain(request, loss, Source::without_text(name), streams)?;
-    }
-    Ok(!losses.is_empty())
 }

@@ -89,7 +89,7 @@ fn open<'a>(
         }
     };
     // A pass that isn't there needs no look at the file.
-    if needs_pass && let Err(failure) = engine::single(passes) {
+    if needs_pass && let Err(failure) = engine::single(passes, &streams.world()) {
         writeln!(streams.err, "error: {}", failure.text())?;
         return Ok(Err(failure.status));
     }
@@ -156,7 +156,7 @@ pub(super) fn why(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
     };
     let passes = input.passes;
     let result = (|| {
-        let info = engine::single(passes)?;
+        let info = engine::single(passes, &streams.world())?;
         let instruction = match input.given.value("--inst") {
             None => None,
             Some(name) => Some(

@@ -12,6 +12,7 @@ use hlo_text::{Module, VerifyOptions};
 use super::world::World;
 use crate::cli::exit;
 use crate::opt::crash::{Reproducer, lossless, place_of};
+use crate::opt::pipelines::expand_list;
 use crate::panics;
 
 /// What is to be run.
@@ -106,9 +107,10 @@ impl Run {
 ///
 /// # Errors
 /// It isn't a list, or names what isn't there.
-pub(crate) fn pipeline(text: &str) -> Result<Pipeline, Failure> {
+pub(crate) fn pipeline(text: &str, world: &World) -> Result<Pipeline, Failure> {
     let usage = |message: String| Failure::new(exit::USAGE, message);
-    let passes = parse_pass_list(text).map_err(usage)?;
+    let passes =
+        parse_pass_list(text).and_then(|list| expand_list(list, &world.current_dir, world)).map_err(usage)?;
     if passes.is_empty() {
         return Err(usage("which pass? `hlo-opt --list-passes=long` shows them".to_owned()));
     }
@@ -135,12 +137,12 @@ pub(crate) fn split_name(args: &str) -> (&str, &str) {
 ///
 /// # Errors
 /// As those of [`pipeline`]; or there are several.
-pub(crate) fn single(text: &str) -> Result<&'static PassInfo, Failure> {
+pub(crate) fn single(text: &str, world: &World) -> Result<&'static PassInfo, Failure> {
     let (pass, rest) = split_name(text);
     if !rest.is_empty() && !pass.ends_with(',') && !rest.starts_with([',', '{']) {
         return Err(Failure::usage(&format!("one pass is taken, not `{rest}` behind `{pass}`")));
     }
-    let pipeline = pipeline(text)?;
+    let pipeline = pipeline(text, world)?;
     let mut keys = pipeline.keys();
     match (keys.next().and_then(hlo_passes::registry::find), keys.next()) {
         (Some(info), None) => Ok(info),
@@ -154,7 +156,7 @@ pub(crate) fn single(text: &str) -> Result<&'static PassInfo, Failure> {
 /// # Errors
 /// The passes can't be run to their end.
 pub(crate) fn run(module: &Module, request: &Request, verifies: bool, world: &World) -> Result<Run, Failure> {
-    let pipeline = pipeline(&request.passes)?;
+    let pipeline = pipeline(&request.passes, world)?;
     run_pipeline(module, &pipeline, request, verifies, world)
 }
 

@@ -21,7 +21,7 @@ const SHOWN_REMARKS: usize = 5;
 /// # Errors
 /// There is no module, or the pass fails.
 pub(crate) fn begin(session: &mut Session, passes: &str) -> Result<String, String> {
-    let info = engine::single(passes).map_err(|failure| failure.text())?;
+    let info = engine::single(passes, &session.world).map_err(|failure| failure.text())?;
     let base = session.number()?;
     let all = session.probe(base, &Request::of(passes)).map_err(|failure| failure.text())?;
     if all.rewrites == 0 {
@@ -140,7 +140,7 @@ pub(crate) fn all(
     world: &World,
     asked: Asked<'_>,
 ) -> Result<String, Failure> {
-    let info = engine::single(passes)?;
+    let info = engine::single(passes, world)?;
     let whole = engine::run(module, &Request::of(passes), verifies, world)?;
     if whole.rewrites == 0 {
         let how = if whole.changed {

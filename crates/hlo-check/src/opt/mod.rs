@@ -6,7 +6,7 @@ mod arguments;
 mod complain;
 pub(crate) mod crash;
 mod listing;
-mod pipelines;
+pub(crate) mod pipelines;
 mod resources;
 pub(crate) mod split;
 mod unit;
@@ -139,7 +139,7 @@ fn resources_of<'i>(invocation: &'i Invocation, scratch_dir: &'i Path) -> FileRe
 /// What is wrong with it, one sentence.
 fn parse(args: &[String], resources: &FileResources<'_>) -> Result<Arguments, String> {
     let mut arguments = arguments::parse(args)?;
-    arguments.expand_passes(|list| pipelines::expand_list(list, resources))?;
+    arguments.expand_passes(|list| pipelines::expand_list(list, resources.current_dir, resources))?;
     Ok(arguments)
 }
 

@@ -154,9 +154,7 @@ impl<'b> Unit<'b> {
                 return Ok(exit::USAGE);
             }
         };
-        if arguments.verify_roundtrip {
-            warnings.extend(roundtrip::losses(&module, proto.as_ref(), &output));
-        }
+        warnings.extend(roundtrip::losses(&module, proto.as_ref(), &output, arguments.verify_roundtrip));
         for warning in &warnings {
             complain::diagnostic(warning, nowhere, format, streams)?;
         }

@@ -7,8 +7,9 @@ use hashbrown::HashMap;
 use super::fault::Read;
 use super::schema::{hlo_computation_proto as c, hlo_instruction_proto as i, hlo_module_proto as m};
 use super::table::{Kind, Message};
+use super::text_format::parse_message;
 use super::wire::{Field, Fields, WireType};
-use super::{Container, ReadOptions, Source, read, write};
+use super::{Container, ReadOptions, Source, read, to_text, write};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::ir::{AttrKey, HASHER, HeaderKey, Module};
 use crate::{ParseOptions, PrintOptions, parse_module};
@@ -38,8 +39,7 @@ pub fn lost_in_text(module: &Module, source: &Source<'_>, print: &PrintOptions) 
     if losses.module(original, &written.bytes).is_err() {
         return vec![warning("the protocol buffer is malformed".to_owned())];
     }
-    let mut found: Vec<Diagnostic> =
-        losses.found.into_iter().map(|(path, loss)| loss.diagnostic(&path)).collect();
+    let mut found = losses.into_diagnostics();
     found.extend(lost_container(source));
     found
 }
@@ -66,8 +66,22 @@ pub fn lost_container(source: &Source<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// What of `module` a protocol buffer doesn't carry.
-pub fn lost_in_proto(module: &Module) -> Vec<Diagnostic> {
+/// What of the message in `bytes` protobuf's text format doesn't carry, such as the payloads of NaNs.
+pub fn lost_in_text_format(bytes: &[u8], container: Container) -> Vec<Diagnostic> {
+    let message = container.message();
+    let back = to_text(bytes, container).ok().and_then(|text| parse_message(&text, message).ok());
+    let Some(back) = back else {
+        return vec![warning("protobuf's text format can't be read back".to_owned())];
+    };
+    let mut losses = Losses::default();
+    if losses.message(bytes, &back, message).is_err() {
+        return vec![warning("the protocol buffer is malformed".to_owned())];
+    }
+    losses.into_diagnostics()
+}
+
+/// What of `module` no field of a protocol buffer is for. Nothing is written to find that out.
+pub fn without_field(module: &Module) -> Vec<Diagnostic> {
     let header = &module.header;
     let keys = [
         (HeaderKey::AliasPassthroughParams, header.alias_passthrough_params),
@@ -102,6 +116,12 @@ pub fn lost_in_proto(module: &Module) -> Vec<Diagnostic> {
             format!("there are no fields for {unknown} attributes that are kept as they were written");
         found.push(warning(message));
     }
+    found
+}
+
+/// What of `module` a protocol buffer doesn't carry: what [`without_field`] gives, or else what is found by writing it.
+pub fn lost_in_proto(module: &Module) -> Vec<Diagnostic> {
+    let found = without_field(module);
     if !found.is_empty() {
         return found;
     }
@@ -176,6 +196,10 @@ struct Losses {
 impl Losses {
     fn module(&mut self, original: &[u8], other: &[u8]) -> Read<()> {
         self.message(original, other, &m::MESSAGE)
+    }
+
+    fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.found.into_iter().map(|(path, loss)| loss.diagnostic(&path)).collect()
     }
 
     fn note(&mut self, name: String) {

@@ -48,7 +48,7 @@ use schema::literal_proto;
 use wire::Writer;
 
 pub use container::{Container, Encoding, decompress, detect};
-pub use losses::{lost_container, lost_in_proto, lost_in_text};
+pub use losses::{lost_container, lost_in_proto, lost_in_text, lost_in_text_format, without_field};
 
 /// How deeply shapes, literals, shardings and original values may be nested in a protocol buffer. Protobuf's own readers
 /// refuse messages that are nested more than 100 deep.
@@ -149,13 +149,18 @@ fn read_binary<'b>(
     }
     let range = container::module_range(&bytes, container)?;
     let read = read::read_module(&bytes[range.clone()], options.dialect)?;
-    let warnings = read.repeated_names.iter().map(|name| {
-        let message = format!("the name `{name}` is given twice; the later ones get other names");
+    let warnings = read.repeated_names.first().map(|first| {
+        let message = match read.repeated_names.len() {
+            1 => format!("the name `{first}` is given twice; the later one gets another name"),
+            count => format!(
+                "names are given again {count} times, first `{first}`; the later ones get other names"
+            ),
+        };
         Diagnostic::new(Code::DuplicateInstruction, Span::default(), message).warning()
     });
     let source =
         Source { module: range, container, encoding, dialect: options.dialect, ids: read.ids, bytes };
-    Ok(ProtoModule { warnings: warnings.collect(), module: read.module, source })
+    Ok(ProtoModule { warnings: warnings.into_iter().collect(), module: read.module, source })
 }
 
 /// The binary form of a message in protobuf's text format.

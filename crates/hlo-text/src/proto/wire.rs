@@ -3,6 +3,8 @@
 //! Reading borrows: a value is a slice of the input, so that strings and literals are copied once, into the IR.
 //! What is unknown can be copied from its own bytes.
 
+use std::fmt;
+
 use super::fault::{Fault, FaultKind, Read};
 
 /// How deeply groups, which only unknown fields can be, may be nested.
@@ -19,6 +21,19 @@ pub(crate) enum WireType {
     Bytes = 2,
     Group = 3,
     Fixed32 = 5,
+}
+
+impl fmt::Display for WireType {
+    /// As messages call it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WireType::Varint => "a varint",
+            WireType::Fixed64 => "8 bytes",
+            WireType::Bytes => "bytes with a length",
+            WireType::Group => "a group",
+            WireType::Fixed32 => "4 bytes",
+        })
+    }
 }
 
 /// A field of a message: its number and value.
@@ -193,17 +208,17 @@ fn read_varint(bytes: &[u8]) -> Read<(u64, usize)> {
 }
 
 impl<'b> Field<'b> {
-    fn mismatch(&self, wanted: &str) -> Box<Fault> {
+    fn mismatch(&self, wanted: WireType) -> Box<Fault> {
         Fault::new(
             FaultKind::Malformed,
-            format!("field {} is written as {:?}, not as {wanted}", self.number, self.wire_type),
+            format!("field {} is written as {}, not as {wanted}", self.number, self.wire_type),
         )
     }
 
     /// The number in a varint.
     #[inline]
     pub(crate) fn varint(&self) -> Read<u64> {
-        if self.wire_type == WireType::Varint { Ok(self.bits) } else { Err(self.mismatch("a varint")) }
+        if self.wire_type == WireType::Varint { Ok(self.bits) } else { Err(self.mismatch(WireType::Varint)) }
     }
 
     /// An `int64`.
@@ -228,7 +243,7 @@ impl<'b> Field<'b> {
     pub(crate) fn float(&self) -> Read<f32> {
         match self.wire_type {
             WireType::Fixed32 => Ok(f32::from_bits(self.bits as u32)),
-            _ => Err(self.mismatch("4 bytes")),
+            _ => Err(self.mismatch(WireType::Fixed32)),
         }
     }
 
@@ -236,18 +251,14 @@ impl<'b> Field<'b> {
     pub(crate) fn double(&self) -> Read<f64> {
         match self.wire_type {
             WireType::Fixed64 => Ok(f64::from_bits(self.bits)),
-            _ => Err(self.mismatch("8 bytes")),
+            _ => Err(self.mismatch(WireType::Fixed64)),
         }
     }
 
     /// `string`, `bytes`, or a message.
     #[inline]
     pub(crate) fn bytes(&self) -> Read<&'b [u8]> {
-        if self.wire_type == WireType::Bytes {
-            Ok(self.bytes)
-        } else {
-            Err(self.mismatch("bytes with a length"))
-        }
+        if self.wire_type == WireType::Bytes { Ok(self.bytes) } else { Err(self.mismatch(WireType::Bytes)) }
     }
 
     /// Calls `visit` for each number of a repeated field of integers, packed or not.

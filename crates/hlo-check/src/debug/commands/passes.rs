@@ -25,7 +25,7 @@ pub(super) fn pass(session: &mut Session, args: &str) -> Result<String, String> 
     if args.is_empty() {
         return Err(needs("pass"));
     }
-    engine::single(args).map_err(|failure| failure.text())?;
+    engine::single(args, &session.world).map_err(|failure| failure.text())?;
     run(session, args, false)
 }
 
@@ -93,7 +93,7 @@ pub(super) fn why(session: &mut Session, args: &str) -> Result<String, String> {
     if passes.is_empty() {
         return Err(needs("why"));
     }
-    let info = engine::single(passes).map_err(|failure| failure.text())?;
+    let info = engine::single(passes, &session.world).map_err(|failure| failure.text())?;
     let base = session.number()?;
     let state = session.current()?;
     let instruction = match name {

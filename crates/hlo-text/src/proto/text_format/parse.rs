@@ -259,7 +259,11 @@ impl Parser<'_> {
     }
 
     fn scalar(&mut self, number: u32, kind: Kind, literal: &str) -> Read<()> {
-        let shown = || shorten(literal);
+        let shown = || match (literal, self.lexer.peek()) {
+            ("", Some(byte)) => char::from(byte).to_string(),
+            ("", None) => "end of input".to_owned(),
+            _ => shorten(literal),
+        };
         match kind {
             Kind::Bool => match literal {
                 "true" | "True" | "t" | "1" => self.w.always_int(number, 1),
