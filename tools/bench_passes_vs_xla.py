@@ -16,9 +16,8 @@ import math
 import os
 import subprocess
 import sys
-import time
 
-from bench_vs_xla import WARM_HEAP
+from bench_vs_xla import WARM_HEAP, xla_parse_time
 
 ROUNDS = 3
 REPEATS = 2
@@ -37,18 +36,6 @@ for line in sys.stdin:
   _, status, usage = os.wait4(child, 0)
   print(os.waitstatus_to_exitcode(status), usage.ru_maxrss, flush=True)
 """
-
-
-def xla_parse_time(hlo, text):
-  best = math.inf
-  module = None
-  for _ in range(ROUNDS):
-    module = None
-    start = time.thread_time()
-    module = hlo.hlo_module_from_text(text)
-    best = min(best, time.thread_time() - start)
-  del module
-  return best
 
 
 class Peaks:
@@ -89,7 +76,7 @@ def main():
     size = len(text.encode())
     theirs, passes, verifier = math.inf, math.inf, math.inf
     for _ in range(REPEATS):
-      theirs = min(theirs, xla_parse_time(hlo, text))
+      theirs = min(theirs, xla_parse_time(hlo, text, ROUNDS)[0])
       ours.stdin.write(f"{ROUNDS} {arguments.passes} {path}\n")
       ours.stdin.flush()
       answer = json.loads(ours.stdout.readline())

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::process::ExitCode;
 
+use hlo_text::format::quoted_length;
 use hlo_text::ir::{ComputationId, InstructionId, Literal, LiteralData};
 use hlo_text::{Module, ParseOptions, Parsed, PrintOptions, parse_module};
 
@@ -238,7 +239,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
                 continue;
             }
             let end = match rest.starts_with('"') {
-                true => string_end(rest),
+                true => quoted_length(rest),
                 false => rest
                     .find(|c: char| !(c.is_ascii_alphanumeric() || "_.-".contains(c)))
                     .unwrap_or(rest.len()),
@@ -248,17 +249,4 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
             return Some(word);
         }
     })
-}
-
-fn string_end(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }

@@ -108,16 +108,9 @@ fn on_process(command: &str, args: &[String]) -> io::Result<u8> {
         io::stdin().lock().read_to_end(&mut stdin)?;
     }
     let mut out = io::BufWriter::new(io::stdout());
-    let mut streams = Streams {
-        stdin: &stdin,
-        current_dir: Path::new(""),
-        scratch_dir: Path::new(""),
-        environment: None,
-        out: &mut out,
-        err: &mut io::stderr(),
-        color,
-        asks_process: !is_script,
-    };
+    let mut err = io::stderr();
+    let streams = Streams::of_process(&stdin, &mut out, &mut err);
+    let mut streams = Streams { color, asks_process: !is_script, ..streams };
     if is_script {
         let status = run(command, args, &mut streams)?;
         out.flush()?;

@@ -36,13 +36,10 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Lays files out.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let given = match SYNTAX.read(command, args, streams)? {
+    let given = match SYNTAX.read_some(command, args, "file", streams)? {
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    if given.operands.is_empty() {
-        return SYNTAX.misused(command, "no file is given", streams);
-    }
     let options = FormatOptions { infer_shapes: given.has("--infer-shapes") };
     let is_check = given.has("--check");
     let mut worst = 0;

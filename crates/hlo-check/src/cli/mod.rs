@@ -28,6 +28,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::debug::world::World;
+use crate::tool::Invocation;
 
 pub use tool::CheckTool;
 
@@ -101,7 +102,35 @@ struct Streams<'s> {
     asks_process: bool,
 }
 
-impl Streams<'_> {
+impl<'s> Streams<'s> {
+    /// Those of this process, whose output and errors go to `out` and `err`; `stdin` is what has been read of its input.
+    fn of_process(stdin: &'s [u8], out: &'s mut dyn Write, err: &'s mut dyn Write) -> Self {
+        Self {
+            stdin,
+            current_dir: Path::new(""),
+            scratch_dir: Path::new(""),
+            environment: None,
+            out,
+            err,
+            color: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            asks_process: true,
+        }
+    }
+
+    /// Those of a call in a RUN line.
+    fn of_call(call: &'s Invocation, out: &'s mut dyn Write, err: &'s mut dyn Write) -> Self {
+        Self {
+            stdin: &call.stdin,
+            current_dir: &call.current_dir,
+            scratch_dir: &call.scratch_dir,
+            environment: Some(&call.env),
+            out,
+            err,
+            color: false,
+            asks_process: false,
+        }
+    }
+
     /// What sessions and passes have around them here; nothing is coloured.
     fn world(&self) -> World {
         World {
@@ -155,16 +184,8 @@ impl Entry {
             return ExitCode::from(exit::USAGE);
         }
         let mut out = io::BufWriter::new(io::stdout().lock());
-        let mut streams = Streams {
-            stdin: &stdin,
-            current_dir: Path::new(""),
-            scratch_dir: Path::new(""),
-            environment: None,
-            out: &mut out,
-            err: &mut io::stderr(),
-            color: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-            asks_process: true,
-        };
+        let mut err = io::stderr();
+        let mut streams = Streams::of_process(&stdin, &mut out, &mut err);
         let status = run(command, &args, &mut streams);
         match status.and_then(|status| out.flush().map(|()| status)) {
             Ok(status) => ExitCode::from(status),

@@ -152,6 +152,22 @@ impl Syntax {
         }
     }
 
+    /// [`Syntax::read`] for commands that do nothing without operands; `what` is one of those.
+    pub(super) fn read_some<'a>(
+        &self,
+        command: &str,
+        args: &'a [String],
+        what: &str,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Result<Given<'a>, u8>> {
+        match self.read(command, args, streams)? {
+            Ok(given) if given.operands.is_empty() => {
+                self.misused(command, &format!("no {what} is given"), streams).map(Err)
+            }
+            read => Ok(read),
+        }
+    }
+
     /// Says what is wrong with a command line; gives the exit status.
     pub(super) fn misused(&self, command: &str, message: &str, streams: &mut Streams<'_>) -> io::Result<u8> {
         let usage = self.usage(command);

@@ -21,13 +21,10 @@ pub(super) const SYNTAX: Syntax = Syntax {
 
 /// Counts what is in files.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let given = match SYNTAX.read(command, args, streams)? {
+    let given = match SYNTAX.read_some(command, args, "file", streams)? {
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    if given.operands.is_empty() {
-        return SYNTAX.misused(command, "no file is given", streams);
-    }
     let mut worst = 0;
     for (index, path) in given.operands.iter().enumerate() {
         let parsed = match load::module(path, &ParseOptions::default(), given.error_format(), streams)? {

@@ -29,13 +29,10 @@ pub(super) const HASH_SYNTAX: Syntax = Syntax {
 
 /// Prints the structural hash of each file, or of each computation that is used.
 pub(super) fn hash(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let given = match HASH_SYNTAX.read(command, args, streams)? {
+    let given = match HASH_SYNTAX.read_some(command, args, "file", streams)? {
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    if given.operands.is_empty() {
-        return HASH_SYNTAX.misused(command, "no file is given", streams);
-    }
     let mut worst = 0;
     for &path in &given.operands {
         let module = match load::module(path, &ParseOptions::default(), given.error_format(), streams)? {

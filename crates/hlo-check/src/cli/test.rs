@@ -40,16 +40,8 @@ pub(super) fn run(args: Vec<OsString>) -> ExitCode {
             return Ok(run.status);
         }
         let mut out = std::io::stdout();
-        let mut streams = Streams {
-            stdin: &[],
-            current_dir: Path::new(""),
-            scratch_dir: Path::new(""),
-            environment: None,
-            out: &mut out,
-            err: &mut std::io::stderr(),
-            color: false,
-            asks_process: true,
-        };
+        let mut err = std::io::stderr();
+        let mut streams = Streams { color: false, ..Streams::of_process(&[], &mut out, &mut err) };
         update_failing(&run, &mut streams)
     });
     match status {

@@ -34,16 +34,7 @@ impl Tool for CheckTool {
             _ => match super::find_portable(command) {
                 Some(run) => {
                     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-                    let mut streams = super::Streams {
-                        stdin: &invocation.stdin,
-                        current_dir: &invocation.current_dir,
-                        scratch_dir: &invocation.scratch_dir,
-                        environment: Some(&invocation.env),
-                        out: &mut stdout,
-                        err: &mut stderr,
-                        color: false,
-                        asks_process: false,
-                    };
+                    let mut streams = super::Streams::of_call(invocation, &mut stdout, &mut stderr);
                     // Memory takes everything.
                     let status =
                         run(&format!("hlo-check {command}"), args, &mut streams).unwrap_or(exit::USAGE);
@@ -96,16 +87,8 @@ fn run_tests(invocation: &Invocation) -> Output {
         if !updates {
             return Ok(run.status);
         }
-        let mut streams = super::Streams {
-            stdin: &[],
-            current_dir: &invocation.current_dir,
-            scratch_dir: &invocation.scratch_dir,
-            environment: Some(&invocation.env),
-            out: &mut stdout,
-            err: &mut stderr,
-            color: false,
-            asks_process: false,
-        };
+        let streams = super::Streams::of_call(invocation, &mut stdout, &mut stderr);
+        let mut streams = super::Streams { stdin: &[], ..streams };
         update_failing(&run, &mut streams)
     });
     // Memory takes everything.

@@ -37,13 +37,10 @@ struct Manner {
 
 /// Updates tests.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let given = match SYNTAX.read(command, args, streams)? {
+    let given = match SYNTAX.read_some(command, args, "test", streams)? {
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    if given.operands.is_empty() {
-        return SYNTAX.misused(command, "no test is given", streams);
-    }
     let paths: Vec<PathBuf> = given.operands.iter().map(|path| streams.current_dir.join(path)).collect();
     let host = crate::host();
     let found = crate::lit::discover(&paths, &host);

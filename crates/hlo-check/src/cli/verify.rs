@@ -25,13 +25,10 @@ pub(super) const SYNTAX: Syntax = Syntax {
 
 /// Checks files.
 pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> io::Result<u8> {
-    let given = match SYNTAX.read(command, args, streams)? {
+    let given = match SYNTAX.read_some(command, args, "file", streams)? {
         Ok(given) => given,
         Err(status) => return Ok(status),
     };
-    if given.operands.is_empty() {
-        return SYNTAX.misused(command, "no file is given", streams);
-    }
     let parse = if given.has("--strict") { ParseOptions::strict() } else { ParseOptions::default() };
     let rules = VerifyOptions {
         layout_sensitive: given.has("--layout-sensitive"),

@@ -122,7 +122,21 @@ fn whitelists_and_blacklists_follow_xla() {
     assert!(keys(&[passes, "--xla_disable_all_hlo_passes"]).is_empty());
 }
 
-/// Panics at every negation, after it has changed the computation.
+/// What a run says that ends with `status` and prints nothing; files go to `scratch`.
+fn failure(pipeline: &Pipeline, module: &str, options: &[&str], scratch: &Path, status: u8) -> String {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut streams = Streams { out: &mut out, err: &mut err, color: false };
+    let resources =
+        FileResources { current_dir: Path::new(""), scratch_dir: scratch, environment: Environment::Process };
+    let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+    let arguments = arguments::parse(&options).expect("options");
+    let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
+    let found = unit.run(&arguments, pipeline, &resources, &mut streams).expect("memory");
+    assert_eq!((found, out.len()), (status, 0));
+    text(&err).to_owned()
+}
+
+/// Panics at every negation.
 struct Faulty;
 
 impl hlo_passes::Pass for Faulty {
@@ -153,20 +167,7 @@ fn a_pass_that_panics_is_named_and_leaves_a_reproducer() {
     ]);
     let module = "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  dead = f32[2] sine(p)\n  ROOT n = f32[2] negate(p)\n}\n";
     let folder = tempfile::tempdir().expect("a folder");
-    let run = |scratch: &Path| {
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut streams = Streams { out: &mut out, err: &mut err, color: false };
-        let resources = FileResources {
-            current_dir: Path::new(""),
-            scratch_dir: scratch,
-            environment: Environment::Process,
-        };
-        let arguments = arguments::parse(&[]).expect("no options");
-        let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
-        let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
-        assert_eq!((status, out.len()), (exit::CRASH, 0));
-        text(&err).to_owned()
-    };
+    let run = |scratch: &Path| failure(&pipeline, module, &[], scratch, exit::CRASH);
     let said = run(folder.path());
     assert!(said.contains("error: pass stub panicked: no way back (at "), "{said}");
     assert!(said.contains("  at instruction `n` of computation `e`\n"), "{said}");
@@ -211,21 +212,7 @@ fn a_pass_that_leaves_an_invalid_module_leaves_a_reproducer() {
     ]);
     let folder = tempfile::tempdir().expect("a folder");
     let module = "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  dead = f32[2] sine(p)\n  n = f32[2] negate(p)\n  ROOT t = (f32[2]) tuple(n)\n}\n";
-    let run = |options: &[&str]| {
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut streams = Streams { out: &mut out, err: &mut err, color: false };
-        let resources = FileResources {
-            current_dir: Path::new(""),
-            scratch_dir: folder.path(),
-            environment: Environment::Process,
-        };
-        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
-        let arguments = arguments::parse(&options).expect("options");
-        let unit = Unit { name: "m.hlo", first_line: 1, bytes: module.as_bytes() };
-        let status = unit.run(&arguments, &pipeline, &resources, &mut streams).expect("memory");
-        assert_eq!((status, out.len()), (exit::PASS, 0));
-        text(&err).to_owned()
-    };
+    let run = |options: &[&str]| failure(&pipeline, module, options, folder.path(), exit::PASS);
     let said = run(&["--layout-sensitive"]);
     let command = said.split("note: reproducer: hlo-opt ").nth(1).expect("a reproducer").trim_end();
     let (path, options) = command.split_once(' ').expect("options");

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use hlo_text::diagnostic::Severity;
+use hlo_text::format::quoted_length;
 use hlo_text::ir::{AttrKey, AttrKind};
 use hlo_text::{Module, ParseOptions, VerifyOptions, parse_module, verify};
 
@@ -379,20 +380,6 @@ impl ModuleWriter<'_> {
         }
         out.finish(false)
     }
-}
-
-/// Length of the quoted string that `text` begins with, quotes included.
-fn quoted_length(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 /// A pattern being written: what must not be taken for regular expressions, variables and directives is made safe.

@@ -1,9 +1,5 @@
 //! The documentation of passes: what their files begin with.
 
-use std::collections::HashSet;
-
-use hlo_text::ir::Opcode;
-
 use super::PassInfo;
 
 macro_rules! sources {
@@ -63,20 +59,6 @@ impl PassInfo {
         Some(lines.join("\n"))
     }
 
-    /// The opcodes the pass's code names, in the order of their table: those it looks for and those it makes.
-    /// Empty for passes that go by other things than opcodes.
-    pub fn opcodes(&self) -> Vec<Opcode> {
-        let source = self.source().unwrap_or_default();
-        let code = source.split("#[cfg(test)]").next().unwrap_or_default();
-        let names = code.split("Opcode::").skip(1).map(|rest| {
-            let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-            rest.get(..end).unwrap_or_default()
-        });
-        let named: HashSet<&str> = names.collect();
-        let is_named = |opcode: &Opcode| named.contains(format!("{opcode:?}").as_str());
-        Opcode::ALL.iter().copied().filter(is_named).collect()
-    }
-
     fn source(&self) -> Option<&'static str> {
         let is_own = |source: &&&str| {
             let rest = source.strip_prefix("//! `").and_then(|rest| rest.strip_prefix(self.key));
@@ -89,14 +71,6 @@ impl PassInfo {
 #[cfg(test)]
 mod tests {
     use crate::registry::{Status, all};
-
-    #[test]
-    fn opcodes_of_passes_are_those_of_their_code() {
-        let of = |key| crate::registry::find(key).expect("a key").opcodes();
-        assert_eq!(of("legalize-compare"), [hlo_text::ir::Opcode::Compare]);
-        assert_eq!(of("legalize-intrinsics"), [hlo_text::ir::Opcode::CustomCall]);
-        assert_eq!(of("strip-metadata"), []);
-    }
 
     #[test]
     fn every_pass_that_runs_is_documented() {

@@ -24,6 +24,8 @@ use crate::ir::{InstructionId, Layout, Module, Shape, ShapeId};
 use crate::{ParseOptions, Parsed, PrintOptions, parse_module};
 use pieces::{Piece, Pieces};
 
+pub use scan::quoted_length;
+
 /// How text is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FormatOptions {

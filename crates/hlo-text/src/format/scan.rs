@@ -35,8 +35,8 @@ pub(super) fn next(text: &str) -> Option<(Kind, usize)> {
     Some((Kind::Other(first), first.len_utf8()))
 }
 
-/// Length of the quoted string that `text` begins with.
-fn quoted_length(text: &str) -> usize {
+/// The length in bytes of the quoted string that `text` begins with, quotes included; all of `text` if it doesn't end.
+pub fn quoted_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
         match byte {
