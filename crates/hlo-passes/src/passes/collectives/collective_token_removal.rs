@@ -274,9 +274,7 @@ fn remove_token(edit: &mut Editor<'_>, old: InstructionId, context: &mut PassCon
         if index == last {
             edit.remove_instruction(element);
         } else if last == 1 {
-            // The old collective must not go with its last reader: its name is still wanted.
-            let options = ReplaceOptions { remove_dead_operands: false, ..ReplaceOptions::default() };
-            edit.replace_with(element, new, options)?;
+            edit.replace_with(element, new, ReplaceOptions::default())?;
         } else {
             edit.set_operand(element, 0, new);
         }

@@ -563,9 +563,6 @@ fn rewrite(edit: &mut Editor<'_>, found: &Match) -> PassResult<()> {
     let reshape = edit.add(parent, Opcode::Reshape, shape, &[gather], &[]);
     edit.replace_instruction(found.reshape, reshape)?;
     if goes && !edit.is_removed(found.source) {
-        if let Some(element) = found.element.filter(|&element| !edit.is_removed(element)) {
-            edit.remove_instruction(element);
-        }
         edit.remove_with_dead_operands(found.source);
     }
     Ok(())

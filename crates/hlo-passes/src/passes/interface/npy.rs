@@ -285,6 +285,7 @@ mod tests {
         for (file, message) in [
             (vec![], "it does not begin like one"),
             (b"\x93NUMPY\x01".to_vec(), "it ends in its header"),
+            (b"\x93NUMPY\x01\x00\x05".to_vec(), "it ends in its header"),
             (b"\x93NUMPY\x09\x00\x00\x00".to_vec(), "its version is not known"),
             (b"\x93NUMPY\x01\x00\xff\x00{".to_vec(), "it ends in its header"),
             (file(good, &[]), "its data has another length than its header says"),
