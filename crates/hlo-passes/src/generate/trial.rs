@@ -111,17 +111,32 @@ fn checked(module: &Module) -> Result<String, String> {
     }
     let options = PrintOptions { print_large_constants: true, ..PrintOptions::default() };
     let printed = module.to_text(&options);
-    let parsed = parse_module(&printed, &ParseOptions::default()).map_err(|errors| {
+    let parsed = read_back(&printed)?;
+    let again = parsed.to_text(&options);
+    if again != printed {
+        // Reading gives elements of tuples the origins of what they are. What is left must be the same, and stay so.
+        let options = PrintOptions { print_original_value: false, ..options.clone() };
+        same(&module.to_text(&options), &parsed.to_text(&options))?;
+        same(&again, &read_back(&again)?.to_text(&PrintOptions { print_original_value: true, ..options }))?;
+    }
+    Ok(printed)
+}
+
+fn read_back(printed: &str) -> Result<Module, String> {
+    let parsed = parse_module(printed, &ParseOptions::default()).map_err(|errors| {
         let first = errors.first().map(|error| error.message.clone()).unwrap_or_default();
         format!("what it prints can't be read: {first}\n{printed}")
     })?;
-    let again = parsed.module.to_text(&options);
-    if again != printed {
-        let lines = printed.lines().zip(again.lines()).find(|(first, second)| first != second);
-        let (first, second) = lines.unwrap_or_default();
-        return Err(format!("what it prints is read as something else:\n{first}\n{second}"));
+    Ok(parsed.module)
+}
+
+fn same(printed: &str, again: &str) -> Result<(), String> {
+    if printed == again {
+        return Ok(());
     }
-    Ok(printed)
+    let lines = printed.lines().zip(again.lines()).find(|(first, second)| first != second);
+    let (first, second) = lines.unwrap_or_default();
+    Err(format!("what it prints is read as something else:\n{first}\n{second}"))
 }
 
 fn describe(module: &Module, violation: &Violation) -> String {

@@ -91,13 +91,9 @@ fn find(edit: &Editor<'_>, id: InstructionId) -> Finding<Found> {
     if !array.element_type.is_integer() {
         return Finding::near("its type is not an integer type");
     }
-    let has_rank_1 = edit
-        .operands(slice)
-        .first()
-        .is_some_and(|&table| edit.shape_of(table).as_array().is_some_and(|array| array.rank() == 1));
-    let is_one_element =
+    let is_element_of_rank_1 =
         edit.shape_of(slice).as_array().is_some_and(|array| array.dimensions == [1] && !array.is_dynamic());
-    if !has_rank_1 || !is_one_element {
+    if !is_element_of_rank_1 {
         return Finding::near("what is reshaped is not one element of an array of rank 1");
     }
     // A value of one element, also when it comes from a broadcast.

@@ -68,8 +68,7 @@ impl Pass for EliminateRedundantCompare {
 /// The comparison that `outer` repeats.
 fn find(edit: &Editor<'_>, outer: InstructionId) -> Finding<InstructionId> {
     let &[lhs, rhs] = edit.operands(outer) else { return Finding::Other };
-    if edit.element_type(lhs) != Some(ElementType::Pred) || edit.element_type(rhs) != Some(ElementType::Pred)
-    {
+    if edit.element_type(lhs) != Some(ElementType::Pred) {
         return Finding::Other;
     }
     let is_comparison = |id| edit.instruction(id).opcode == Opcode::Compare;

@@ -35,7 +35,7 @@ impl Pass for OptBarrierRemoval {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         for computation in edit.computations().to_vec() {
             for id in edit.post_order(computation) {
-                if edit.is_removed(id) || edit.instruction(id).opcode != Opcode::GetTupleElement {
+                if edit.is_removed(id) {
                     continue;
                 }
                 let Some(source) = find(edit, id).or_report(edit, id, context) else { continue };

@@ -42,8 +42,8 @@
 use std::borrow::Cow;
 
 use hlo_text::ir::{
-    AttrKey, AttrValue, ComputationId, InstructionId, Opcode, OriginalNode, OriginalValue, Shape, ShapeId,
-    Sharding, Value,
+    AttrKey, AttrValue, ComputationId, InstructionId, Opcode, OriginalNode, OriginalValue, ShapeId, Sharding,
+    Value,
 };
 
 use crate::edit::{Editor, ReplaceOptions};
@@ -169,17 +169,15 @@ impl Search<'_, '_> {
         }
         let operands = edit.operands(id);
         let Some(results) = edit.shape_of(id).as_tuple() else { return Finding::Other };
-        let (Some(&operand), Some(&result)) = (operands.last(), results.last()) else {
-            return Finding::Other;
-        };
+        let Some(&operand) = operands.last() else { return Finding::Other };
         if operands.len() < 2 || results.len() != operands.len() {
             return Finding::Other;
         }
         if opcode == Opcode::AllToAll || !edit.is_default(id, AttrKey::PermuteSliceSizes) {
             return Finding::near("its operands belong together");
         }
-        let is_scalar = |shape| matches!(edit.shape(shape), Shape::Array(array) if array.rank() == 0);
-        if !is_scalar(result) || !is_scalar(edit.instruction(operand).shape) {
+        // Results have the ranks of their operands.
+        if edit.shape_of(operand).as_array().is_none_or(|array| array.rank() != 0) {
             return Finding::near("its last operand is not a scalar");
         }
         if edit.has_control_dependencies(id) {

@@ -152,8 +152,8 @@ fn has_everybody(devices: Devices, mode: GroupMode, members: &Set<i64>) -> bool 
         GroupMode::CrossPartition => devices.partitions,
         _ => devices.replicas,
     };
-    i64::try_from(members.len()).is_ok_and(|count| count >= everybody)
-        && (0..everybody).all(|member| members.contains(&member))
+    // Ends at the first that is missing.
+    (0..everybody).all(|member| members.contains(&member))
 }
 
 fn judge_pairs(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Finding<()> {

@@ -130,16 +130,13 @@ fn find(edit: &Editor<'_>, id: InstructionId, limits: &Limits) -> Finding<Plan> 
     let (first, second) = ((first, for_first), (second, for_second));
     let shape = edit.instruction(id).shape;
     let cost = cost(edit, [first, second], shape);
-    let plan = match edit.shape_of(selector).as_array() {
-        Some(array) if array.rank() == 0 && array.element_type == ElementType::Pred => {
-            Plan { selector, on_true: first, on_false: second, cost }
-        }
-        Some(array) if array.rank() == 0 && array.element_type == ElementType::S32 => {
-            Plan { selector, on_true: second, on_false: first, cost }
-        }
-        // No text has any other selector.
+    // The selector is a scalar of one of two types.
+    let (on_true, on_false) = match edit.element_type(selector) {
+        Some(ElementType::Pred) => (first, second),
+        Some(ElementType::S32) => (second, first),
         _ => return Finding::Other,
     };
+    let plan = Plan { selector, on_true, on_false, cost };
     if edit.has_control_dependencies(id) {
         return Finding::near(HAS_CONTROL_DEPENDENCIES);
     }

@@ -224,7 +224,6 @@ fn is_cut(edit: &Editor<'_>, id: InstructionId) -> bool {
     };
     match edit.value_of(id, AttrKey::Sharding) {
         Some(Value::Sharding(Sharding::Single(single))) => cuts(&single.kind),
-        Some(Value::Sharding(Sharding::Tuple(list))) => list.iter().any(|single| cuts(&single.kind)),
         _ => false,
     }
 }

@@ -209,8 +209,8 @@ fn holds(array: &NpyArray, element_type: ElementType) -> bool {
     let size = bits as usize / 8;
     match array.kind.letter {
         'b' => element_type == ElementType::Pred,
-        'i' => element_type.class() == ElementClass::Signed && bits >= 8 && size == array.kind.bytes,
-        'u' => element_type.class() == ElementClass::Unsigned && bits >= 8 && size == array.kind.bytes,
+        'i' => element_type.class() == ElementClass::Signed && size == array.kind.bytes,
+        'u' => element_type.class() == ElementClass::Unsigned && size == array.kind.bytes,
         'f' => {
             let known = matches!(element_type, ElementType::F16 | ElementType::F32 | ElementType::F64);
             known && size == array.kind.bytes
@@ -243,7 +243,10 @@ fn replace(edit: &mut Editor<'_>, weight: Weight) -> PassResult<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::leads_inside;
+    use hlo_text::ir::ElementType;
+
+    use super::npy::{NpyArray, NpyKind};
+    use super::{holds, leads_inside};
 
     #[test]
     fn paths_stay_inside() {
@@ -252,6 +255,45 @@ mod tests {
         }
         for path in ["", ".", "..", "../a", "a/../../b", "/a", "a/..", "..\\a", "C:/a", "a\0b", "/"] {
             assert!(!leads_inside(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn each_kind_of_file_holds_its_types() {
+        for (letter, bytes, types) in [
+            ('b', 1, "pred"),
+            ('i', 1, "s8"),
+            ('i', 2, "s16"),
+            ('i', 4, "s32"),
+            ('i', 8, "s64"),
+            ('u', 1, "u8"),
+            ('u', 2, "u16"),
+            ('u', 4, "u32"),
+            ('u', 8, "u64"),
+            ('f', 2, "f16"),
+            ('f', 4, "f32"),
+            ('f', 8, "f64"),
+            ('c', 8, "c64"),
+            ('c', 16, "c128"),
+            ('V', 2, "bf16"),
+        ] {
+            let kind = NpyKind { letter, bytes };
+            let array = NpyArray { kind, description: String::new(), dimensions: vec![], data: vec![] };
+            let held = ElementType::ALL.iter().filter(|&&element_type| holds(&array, element_type));
+            let held: Vec<&str> = held.map(|element_type| element_type.name()).collect();
+            assert_eq!(held, [types], "{letter}{bytes}");
+        }
+        // Every type of at most eight bits that numpy has no name for.
+        let kind = NpyKind { letter: 'V', bytes: 1 };
+        let array = NpyArray { kind, description: String::new(), dimensions: vec![], data: vec![] };
+        for &element_type in ElementType::ALL {
+            let is_small = element_type.bits() <= 8
+                && !matches!(element_type.name(), "pred" | "s8" | "u8" | "token" | "opaque" | "tuple");
+            assert_eq!(
+                holds(&array, element_type),
+                is_small && element_type.is_array_element(),
+                "{element_type:?}"
+            );
         }
     }
 }
