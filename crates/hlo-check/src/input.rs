@@ -145,9 +145,7 @@ pub fn read<'b>(
         (Cow::Borrowed(bytes), Format::Hlo) => read_text(bytes, options),
         (Cow::Borrowed(bytes), Format::Proto(encoding)) => read_proto(bytes, encoding, options),
         // What was unpacked ends here: nothing may borrow from it.
-        (Cow::Owned(bytes), Format::Hlo) => {
-            read_text(&bytes, options).map(Input::into_owned).map_err(Refused::into_owned)
-        }
+        (Cow::Owned(bytes), Format::Hlo) => read_owned_text(bytes, options),
         (Cow::Owned(bytes), Format::Proto(encoding)) => {
             read_proto(&bytes, encoding, options).map(Input::into_owned).map_err(Refused::into_owned)
         }
@@ -158,6 +156,27 @@ fn read_text<'b>(bytes: &'b [u8], options: &ParseOptions) -> Result<Input<'b>, R
     let Parsed { module, warnings, source_map } = parse_bytes(bytes, options)?;
     // The bytes have just been read as text.
     Ok(Input { module, warnings, source_map, proto: None, text: String::from_utf8_lossy(bytes) })
+}
+
+/// The same of a text that is kept without another copy of it.
+fn read_owned_text(bytes: Vec<u8>, options: &ParseOptions) -> Result<Input<'static>, Refused<'static>> {
+    let into_text = |bytes| match String::from_utf8(bytes) {
+        Ok(text) => Cow::Owned(text),
+        Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    };
+    match parse_bytes(&bytes, options) {
+        Ok(Parsed { module, warnings, source_map }) => {
+            Ok(Input { module, warnings, source_map, proto: None, text: into_text(bytes) })
+        }
+        Err(Rejected { diagnostics, text }) => {
+            // Of bytes that are no text only the beginning is shown.
+            let shown = match text {
+                Cow::Borrowed(text) if text.len() == bytes.len() => None,
+                other => Some(Cow::Owned(other.into_owned())),
+            };
+            Err(Refused { diagnostics, text: Some(shown.unwrap_or_else(|| into_text(bytes))) })
+        }
+    }
 }
 
 fn read_proto<'b>(

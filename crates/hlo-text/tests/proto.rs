@@ -298,6 +298,27 @@ fn every_changed_byte_ends_with_a_diagnostic_or_a_module() {
 }
 
 #[test]
+fn values_of_another_type_are_refused_with_the_path_of_the_field() {
+    let module = write(&parse("HloModule m\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n"));
+    let one = |number: u32, inner: &[u8]| delimited(number, &delimited(1, inner));
+    // Texts where numbers belong, and numbers where texts belong.
+    let (text, number) = (|field: u32| delimited(field, b"\xff"), |field: u8| vec![field << 3, 1]);
+    for (more, path) in [
+        (one(19, &number(1)), "frontend_attributes.map[0].key"),
+        ([one(19, b""), one(19, &number(2))].concat(), "frontend_attributes.map[0].value"),
+        (one(8, &text(2)), "input_output_alias.entries[0].parameter_number"),
+        (one(8, &text(3)), "input_output_alias.entries[0].parameter_shape_index"),
+        (one(8, &text(4)), "input_output_alias.entries[0].kind"),
+        (one(18, &text(1)), "buffer_donor.entries[0].parameter_number"),
+    ] {
+        let bytes = [&module[..], &more].concat();
+        let rejected = proto::read(&bytes, &ReadOptions::default()).expect_err(path);
+        let message = &rejected.diagnostics[0].message;
+        assert!(message.starts_with(&format!("{path}: ")), "{path}: {message}");
+    }
+}
+
+#[test]
 fn hostile_values_are_refused_with_the_path_of_the_field() {
     let with = |more: &str| SMALL.replace('@', more).replace('#', "");
     let module = |more: &str| SMALL.replace('#', more).replace('@', "");
@@ -353,7 +374,7 @@ fn hostile_values_are_refused_with_the_path_of_the_field() {
         (
             module("schedule { sequences { key: 0 value { instruction_ids: 10 } } }"),
             Code::ProtoValue,
-            "schedule.sequences[0].value: ".to_owned(),
+            "schedule.sequences[0].value.instruction_ids: ".to_owned(),
         ),
         (
             module("schedule { sequences { key: 3 } }"),

@@ -2,12 +2,14 @@
 
 use std::io;
 
-use hlo_text::diagnostic::Source;
+use hlo_text::diagnostic::{Code, Diagnostic, Source, Span};
 use hlo_text::format::{FormatError, FormatOptions, format};
+use hlo_text::proto::{self, Encoding};
 use hlo_text::{ParseOptions, parse_bytes};
 
 use super::options::{ERROR_FORMAT, Syntax, Words, flag};
 use super::{Streams, exit, load};
+use crate::input::Format;
 use crate::opt::{ErrorFormat, diagnostic_text, split};
 
 pub(super) const SYNTAX: Syntax = Syntax {
@@ -62,6 +64,11 @@ fn file(
         Err(status) => return Ok(status),
     };
     let name = load::display_name(path);
+    if let Some(diagnostic) = protocol_buffer(&bytes, path) {
+        let source = Source::without_text(name);
+        streams.err.write_all(diagnostic_text(&diagnostic, source, format, false).as_bytes())?;
+        return Ok(exit::PARSE);
+    }
     let text = match std::str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(_) => {
@@ -104,6 +111,38 @@ fn file(
         return Ok(exit::USAGE);
     }
     Ok(0)
+}
+
+/// What is said of a file that is no text, but can be made one: a protocol buffer, compressed or not.
+fn protocol_buffer(bytes: &[u8], path: &str) -> Option<Diagnostic> {
+    let unpacked = proto::decompress(bytes).ok()?;
+    let kind = match proto::detect(&unpacked)? {
+        Encoding::Binary => "a protocol buffer",
+        Encoding::Text => "a protocol buffer in protobuf's text format",
+    };
+    let message = format!("this is {kind}; `fmt` lays out HLO text");
+    let (input, output) = match path {
+        "-" => ("FILE", "OUT.hlo".to_owned()),
+        _ => (path, text_path(path)),
+    };
+    let help = format!("`hlo-check convert {input} {output}` makes text of it, laid out as XLA prints it");
+    Some(Diagnostic::new(Code::NotHloText, Span::default(), message).help(help))
+}
+
+/// The usual name of the text of the module in the file `path`, another one than that.
+fn text_path(path: &str) -> String {
+    let mut stem = path;
+    while let Some((rest, ending)) = stem.rsplit_once('.')
+        && !rest.is_empty()
+        && (ending == "gz" || matches!(Format::from_name(ending), Some(Format::Proto(_))))
+    {
+        stem = rest;
+    }
+    match stem.ends_with(".hlo") {
+        true if stem == path => "OUT.hlo".to_owned(),
+        true => stem.to_owned(),
+        false => format!("{stem}.hlo"),
+    }
 }
 
 /// The text of a test as the command leaves it; `None` if it can't be laid out.
@@ -214,6 +253,21 @@ mod tests {
         let twice = laid_out(&once, &FormatOptions::default()).map_err(|fault| fault.error);
         assert_eq!(twice.ok().as_deref(), Some(once.as_str()));
         once
+    }
+
+    #[test]
+    fn texts_are_called_like_what_they_are_made_of() {
+        for (path, text) in [
+            ("m.pb", "m.hlo"),
+            ("a.b/m.hlo.pb", "a.b/m.hlo"),
+            ("m.pbtxt.gz", "m.hlo"),
+            ("m.hlo.pb.gz", "m.hlo"),
+            ("dump", "dump.hlo"),
+            ("m.hlo", "OUT.hlo"),
+            (".pb", ".pb.hlo"),
+        ] {
+            assert_eq!(text_path(path), text, "{path}");
+        }
     }
 
     const MESSY: &str = "HloModule m\nENTRY e {\n ROOT p = f32[]  parameter(0) }";

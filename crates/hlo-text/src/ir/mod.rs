@@ -45,5 +45,5 @@ pub use origin::*;
 pub use replica_groups::*;
 pub use shape::{ArrayShape, Layout, Shape, ShapeExtent, ShapeTable, SplitConfig, TileDimension, UNBOUNDED};
 pub use sharding::*;
-pub(crate) use used_names::{NameSet, is_legal_name, sanitize};
+pub(crate) use used_names::{NameSet, is_legal_name, may_be_type, sanitize};
 pub use value::*;

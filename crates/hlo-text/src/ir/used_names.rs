@@ -144,7 +144,15 @@ pub(crate) fn is_legal_name(name: &[u8]) -> bool {
     (first.is_ascii_alphabetic() || *first == b'_')
         && rest.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
         && (!name.starts_with(b"__") || name.starts_with(b"__xla_"))
-        && std::str::from_utf8(name).is_ok_and(|name| ElementType::from_name(name).is_none())
+        && !(may_be_type(name)
+            && std::str::from_utf8(name).is_ok_and(|name| ElementType::from_name(name).is_some()))
+}
+
+/// A quick look whether `name` could be that of an element type: they are short, without dots and signs.
+#[inline]
+pub(crate) fn may_be_type(name: &[u8]) -> bool {
+    const LONGEST: usize = "f8e4m3b11fnuz".len();
+    name.len() <= LONGEST && memchr::memchr3(b'.', b'_', b'-', name).is_none()
 }
 
 /// `name` as XLA makes it legal: first character a letter or `_`, the others of `[A-Za-z0-9_.-]`, no element type's

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Span, did_you_mean, shorten};
 use crate::ir::{
     Arity, Attr, AttrDefault, AttrKey, AttrKind, AttrValue, ComputationId, ElementType, Instruction,
-    InstructionId, Opcode, PoolRange, Presence, ReplicaGroups, ShapeId, Value,
+    InstructionId, Opcode, PoolRange, Presence, ReplicaGroups, ShapeId, Value, may_be_type,
 };
 
 use super::ParseResult;
@@ -19,13 +19,6 @@ pub(crate) fn legal_name(name: &str) -> Option<String> {
         return Some(format!("{name}_"));
     }
     None
-}
-
-/// A quick look whether `name` could be that of an element type: they are short, without dots and signs.
-#[inline]
-fn may_be_type(name: &[u8]) -> bool {
-    const LONGEST: usize = "f8e4m3b11fnuz".len();
-    name.len() <= LONGEST && memchr::memchr3(b'.', b'_', b'-', name).is_none()
 }
 
 /// Whether `name` is one of those that [`legal_name`] changes; a quick look first, since hardly any is.

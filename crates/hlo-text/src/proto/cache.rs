@@ -6,12 +6,16 @@ use hashbrown::HashTable;
 
 use crate::ir::HASHER;
 
-/// A map from pieces of the input to what they stand for. `K` keeps apart messages of different types.
-pub(super) struct BytesCache<'b, K, V> {
-    table: HashTable<(u64, K, &'b [u8], V)>,
+/// A map from messages of the input to what they stand for.
+pub(super) struct BytesCache<'b, V> {
+    table: HashTable<(u64, u8, &'b [u8], V)>,
 }
 
-impl<K, V> Default for BytesCache<'_, K, V> {
+/// The place of a message in the cache: its hash, `None` if it is too large to be kept.
+#[derive(Clone, Copy)]
+pub(super) struct Place(Option<u64>);
+
+impl<V> Default for BytesCache<'_, V> {
     fn default() -> Self {
         Self { table: HashTable::new() }
     }
@@ -20,26 +24,22 @@ impl<K, V> Default for BytesCache<'_, K, V> {
 /// Larger messages hardly repeat, and hashing them would take as long as reading them.
 const MAX_BYTES: usize = 1 << 12;
 
-impl<'b, K: Copy + Eq + std::hash::Hash, V: Copy> BytesCache<'b, K, V> {
-    fn hash(kind: K, bytes: &[u8]) -> u64 {
-        HASHER.hash_one((kind, bytes))
-    }
-
-    /// What the message of this type in `bytes` stands for, if it is known.
+impl<'b, V: Copy> BytesCache<'b, V> {
+    /// What the message in `bytes` stands for where `kind` keeps apart what means different things; if it is not known, where [`Self::insert`] puts it.
     #[inline]
-    pub(super) fn get(&self, kind: K, bytes: &[u8]) -> Option<V> {
+    pub(super) fn get(&self, kind: u8, bytes: &[u8]) -> Result<V, Place> {
         if bytes.len() > MAX_BYTES {
-            return None;
+            return Err(Place(None));
         }
-        let hash = Self::hash(kind, bytes);
+        let hash = HASHER.hash_one(bytes) ^ u64::from(kind).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let found = self.table.find(hash, |entry| entry.0 == hash && entry.1 == kind && entry.2 == bytes);
-        found.map(|entry| entry.3)
+        found.map(|entry| entry.3).ok_or(Place(Some(hash)))
     }
 
-    /// Notes what a message stands for.
-    pub(super) fn insert(&mut self, kind: K, bytes: &'b [u8], value: V) {
-        if bytes.len() <= MAX_BYTES {
-            let hash = Self::hash(kind, bytes);
+    /// Notes what a message stands for that [`Self::get`] gave this place.
+    #[inline]
+    pub(super) fn insert(&mut self, place: Place, kind: u8, bytes: &'b [u8], value: V) {
+        if let Place(Some(hash)) = place {
             self.table.insert_unique(hash, (hash, kind, bytes, value), |entry| entry.0);
         }
     }

@@ -52,27 +52,77 @@ pub enum Encoding {
 /// The two bytes a gzip file begins with.
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
-/// The contents of a gzip file; other bytes as they are.
+/// How many times as long as the file its contents can be at most: a block of deflate stands for no more.
+const MAX_GZIP_RATIO: usize = 1032;
+
+/// How many bytes behind the last member of a gzip file are shown.
+const SHOWN_BYTES: usize = 12;
+
+/// The contents of a gzip file, all members of it; other bytes as they are. Zeros may follow, as on tapes.
 ///
 /// # Errors
-/// The file is damaged, or its contents are larger than [`MAX_PROTO_BYTES`].
+/// The file is damaged, something else follows, or its contents are larger than [`MAX_PROTO_BYTES`].
 pub fn decompress(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Box<Diagnostic>> {
+    unpack(bytes, MAX_PROTO_BYTES)
+}
+
+fn unpack(bytes: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, Box<Diagnostic>> {
     if !bytes.starts_with(GZIP_MAGIC) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut out = Vec::new();
-    // A bit more than the limit, to see that there is more.
-    let limit = MAX_PROTO_BYTES as u64 + 1;
-    let result = flate2::read::MultiGzDecoder::new(bytes).take(limit).read_to_end(&mut out);
-    if let Err(error) = result {
-        let message = format!("the gzip file is damaged: {error}");
-        return Err(Diagnostic::new(Code::BadProto, Span::default(), message).boxed());
-    }
-    if out.len() > MAX_PROTO_BYTES {
-        let message = format!("the gzip file contains more than {MAX_PROTO_BYTES} bytes");
-        return Err(Diagnostic::new(Code::TooLarge, Span::default(), message).boxed());
+    let mut out = Vec::with_capacity(expected_length(bytes).min(limit));
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let at = bytes.len() - rest.len();
+        if !rest.starts_with(GZIP_MAGIC) {
+            if rest.iter().all(|&byte| byte == 0) {
+                break;
+            }
+            return Err(trailing(rest, at));
+        }
+        let mut member = flate2::bufread::GzDecoder::new(rest);
+        // A bit more than the limit, to see that there is more.
+        let left = (limit - out.len()) as u64 + 1;
+        if let Err(error) = (&mut member).take(left).read_to_end(&mut out) {
+            let place =
+                if at == 0 { String::new() } else { format!(" in the member that begins at byte {at}") };
+            let message = format!("the gzip file is damaged{place}: {error}");
+            return Err(Diagnostic::new(Code::BadProto, Span::default(), message).boxed());
+        }
+        if out.len() > limit {
+            let message = format!("the gzip file contains more than {limit} bytes");
+            return Err(Diagnostic::new(Code::TooLarge, Span::default(), message).boxed());
+        }
+        rest = member.into_inner();
     }
     Ok(Cow::Owned(out))
+}
+
+/// How many bytes a gzip file says it contains, in its last four; no more than it can. It contains more if it has
+/// several members.
+fn expected_length(bytes: &[u8]) -> usize {
+    let said = bytes.last_chunk().map_or(0, |&length| u32::from_le_bytes(length));
+    (said as usize).min(bytes.len().saturating_mul(MAX_GZIP_RATIO))
+}
+
+/// What is said of bytes at `at` that are behind the last member of a gzip file.
+fn trailing(rest: &[u8], at: usize) -> Box<Diagnostic> {
+    let start = &rest[..rest.len().min(SHOWN_BYTES)];
+    let is_text = start.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    let shown = match is_text {
+        true => start.escape_ascii().to_string(),
+        false => start.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
+    };
+    let (bytes, are) = if rest.len() == 1 { ("byte", "is") } else { ("bytes", "are") };
+    let more = if start.len() < rest.len() { " ..." } else { "" };
+    let message = format!(
+        "behind the gzip data, which end at byte {at}, there {are} {} more {bytes} that {are} no gzip data: `{shown}`{more}",
+        rest.len()
+    );
+    let help = format!(
+        "if they don't belong to the file, take them off: `head -c {at} FILE`; if they do, they must be compressed, too"
+    );
+    Diagnostic::new(Code::BadProto, Span::default(), message).help(help).boxed()
 }
 
 /// How much of the input is looked at.
@@ -168,4 +218,77 @@ fn replace(bytes: &[u8], path: &[(u32, &'static str)], module: Vec<u8>) -> Vec<u
         }
     }
     w.out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
+    }
+
+    fn fault(bytes: &[u8]) -> Diagnostic {
+        *decompress(bytes).expect_err("not in order")
+    }
+
+    #[test]
+    fn members_follow_each_other_and_zeros_the_last_one() {
+        let both = [gzip(b"Hlo"), gzip(b""), gzip(b"Module"), vec![0; 512]].concat();
+        assert_eq!(decompress(&both).expect("in order").as_ref(), b"HloModule");
+        assert_eq!(decompress(b"\x1e\x8b").expect("no gzip file").as_ref(), b"\x1e\x8b");
+    }
+
+    #[test]
+    fn what_follows_is_named() {
+        let packed = gzip(b"HloModule m");
+        let at = packed.len();
+        let text = fault(&[&packed[..], b"HloModule twice\n"].concat());
+        assert_eq!(
+            text.message,
+            format!(
+                "behind the gzip data, which end at byte {at}, there are 16 more bytes that are no gzip data: \
+                 `HloModule tw` ..."
+            )
+        );
+        assert!(text.help.is_some_and(|help| help.contains(&format!("`head -c {at} FILE`"))));
+        let binary = fault(&[&packed[..], &[0, 0, 7]].concat());
+        assert!(
+            binary.message.ends_with("there are 3 more bytes that are no gzip data: `00 00 07`"),
+            "{binary:?}"
+        );
+        let one = fault(&[&packed[..], b"\n"].concat());
+        assert!(one.message.ends_with(r"there is 1 more byte that is no gzip data: `\n`"), "{one:?}");
+        // A member that is cut off is damaged.
+        let cut = fault(&[&packed[..], &packed[..at - 9]].concat());
+        let place = format!("the gzip file is damaged in the member that begins at byte {at}: ");
+        assert!(cut.message.starts_with(&place), "{cut:?}");
+        assert!(fault(&packed[..at - 1]).message.starts_with("the gzip file is damaged: "));
+    }
+
+    #[test]
+    fn unpacking_ends_at_the_limit() {
+        let packed = gzip(&[b' '; 1000]);
+        assert_eq!(unpack(&packed, 1000).map(|bytes| bytes.len()).ok(), Some(1000));
+        let members = [gzip(&[b' '; 600]), gzip(&[b' '; 600])].concat();
+        for bytes in [packed, members] {
+            let fault = unpack(&bytes, 999).expect_err("too long");
+            assert_eq!(
+                (fault.code, &*fault.message),
+                (Code::TooLarge, "the gzip file contains more than 999 bytes")
+            );
+        }
+    }
+
+    #[test]
+    fn the_length_a_file_claims_costs_nothing() {
+        let mut packed = gzip(&[b' '; 100_000]);
+        assert_eq!(decompress(&packed).map(|bytes| bytes.into_owned().capacity()).ok(), Some(100_000));
+        let at = packed.len() - 1;
+        packed[at] = 0x7f;
+        assert!(expected_length(&packed) <= packed.len() * MAX_GZIP_RATIO);
+    }
 }

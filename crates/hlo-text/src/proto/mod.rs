@@ -31,7 +31,6 @@ mod read;
 #[rustfmt::skip]
 #[allow(dead_code, reason = "the table is complete, whether all of it is used or not")]
 mod schema;
-#[allow(dead_code, reason = "names are for people")]
 mod table;
 mod text_format;
 mod wire;

@@ -228,10 +228,14 @@ pub(crate) struct Builder<'s> {
 impl<'s> Builder<'s> {
     /// A builder for `source`.
     pub(crate) fn new(source: &'s str, dialect: Dialect) -> Self {
-        let mut module = Module::new("");
         // Typical ratios of real modules, so that the tables rarely grow.
-        let lines = source.len() / 160;
-        module.strings = crate::ir::Interner::with_capacity(lines, source.len() / 8);
+        Self::with_room(source, dialect, source.len() / 160, source.len() / 8)
+    }
+
+    /// A builder for `source` with room for that many lines, and for strings of that many bytes.
+    fn with_room(source: &'s str, dialect: Dialect, lines: usize, string_bytes: usize) -> Self {
+        let mut module = Module::new("");
+        module.strings = crate::ir::Interner::with_capacity(lines, string_bytes);
         module.instructions.reserve(lines);
         module.operand_pool.reserve(lines * 2);
         module.attribute_pool.reserve(lines);

@@ -9,6 +9,9 @@ use crate::parser::tokens::OpcodeWord;
 use crate::parser::{Dialect, ParseResult};
 use crate::printer::printing_position;
 
+/// About how many bytes of strings there are for an instruction.
+const STRING_BYTES: usize = 32;
+
 /// An instruction whose parts are known.
 pub(crate) struct InstructionParts<'p> {
     pub(crate) name: Symbol,
@@ -24,14 +27,11 @@ pub(crate) struct InstructionParts<'p> {
 }
 
 impl Builder<'static> {
-    /// A builder for about that many instructions, without a text.
-    pub(crate) fn for_parts(dialect: Dialect, instructions: usize) -> Self {
-        let mut builder = Self::new("", dialect);
-        builder.from_parts = true;
-        builder.module.instructions.reserve(instructions);
-        builder.module.operand_pool.reserve(instructions * 2);
-        builder.module.attribute_pool.reserve(instructions);
-        builder
+    /// A builder for about that many instructions that are read from `size` bytes, without a text.
+    pub(crate) fn for_parts(dialect: Dialect, instructions: usize, size: usize) -> Self {
+        // Names and what metadata say; the bytes of literals are none of them.
+        let bytes = (instructions * STRING_BYTES).min(size);
+        Self { from_parts: true, ..Self::with_room("", dialect, instructions, bytes) }
     }
 
     /// The module in the making.

@@ -113,26 +113,26 @@ impl<'b> Reader<'b> {
         for field in Fields::new(value) {
             let field = field.within("value")?;
             if field.number == sequence::INSTRUCTION_IDS {
-                field.int64s(&mut ids).within("value")?;
+                field.int64s(&mut ids).within("instruction_ids").within("value")?;
             }
         }
         let module = self.builder.module_ref();
         let mut order = Vec::with_capacity(ids.len());
         let mut seen = Seen::with_capacity_and_hasher(ids.len(), HASHER);
         for id in ids {
-            let found = self.instructions.get(&id).copied();
+            let found = self.instructions.get(id);
             let Some(instruction) =
                 found.filter(|&found| module.instruction(found).parent == computation && seen.insert(found))
             else {
                 let message = format!("{id} is no instruction of the computation, or is there twice");
-                return Err(Fault::new(FaultKind::Id, message).within("value"));
+                return Err(Fault::new(FaultKind::Id, message).within("instruction_ids").within("value"));
             };
             order.push(instruction);
         }
         let count = module.computation(computation).instructions.len();
         if order.len() != count {
             let message = format!("the computation has {count} instructions, but {} are given", order.len());
-            return Err(Fault::value(message).within("value"));
+            return Err(Fault::value(message).within("instruction_ids").within("value"));
         }
         Ok((computation, order))
     }
@@ -197,12 +197,21 @@ fn aliases(bytes: &[u8]) -> Read<Vec<InputOutputAlias>> {
         for inner in Fields::new(field.bytes().at("entries", index)?) {
             let inner = inner.at("entries", index)?;
             let result = match inner.number {
-                alias::OUTPUT_SHAPE_INDEX => inner.int64s(&mut read.output_index),
-                alias::PARAMETER_NUMBER => inner.int64().map(|number| read.parameter = number),
-                alias::PARAMETER_SHAPE_INDEX => inner.int64s(&mut read.parameter_index),
-                alias::KIND => inner.int32().map(|kind| {
-                    read.kind = if kind == MUST_ALIAS { AliasKind::Must } else { AliasKind::May };
-                }),
+                alias::OUTPUT_SHAPE_INDEX => {
+                    inner.int64s(&mut read.output_index).within("output_shape_index")
+                }
+                alias::PARAMETER_NUMBER => {
+                    inner.int64().map(|number| read.parameter = number).within("parameter_number")
+                }
+                alias::PARAMETER_SHAPE_INDEX => {
+                    inner.int64s(&mut read.parameter_index).within("parameter_shape_index")
+                }
+                alias::KIND => inner
+                    .int32()
+                    .map(|kind| {
+                        read.kind = if kind == MUST_ALIAS { AliasKind::Must } else { AliasKind::May };
+                    })
+                    .within("kind"),
                 _ => Ok(()),
             };
             result.at("entries", index)?;
@@ -226,8 +235,12 @@ fn donors(bytes: &[u8]) -> Read<Vec<BufferDonor>> {
         for inner in Fields::new(field.bytes().at("entries", index)?) {
             let inner = inner.at("entries", index)?;
             let result = match inner.number {
-                donor::PARAMETER_NUMBER => inner.int64().map(|number| read.parameter = number),
-                donor::PARAMETER_SHAPE_INDEX => inner.int64s(&mut read.parameter_index),
+                donor::PARAMETER_NUMBER => {
+                    inner.int64().map(|number| read.parameter = number).within("parameter_number")
+                }
+                donor::PARAMETER_SHAPE_INDEX => {
+                    inner.int64s(&mut read.parameter_index).within("parameter_shape_index")
+                }
                 _ => Ok(()),
             };
             result.at("entries", index)?;

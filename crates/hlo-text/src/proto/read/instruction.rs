@@ -1,45 +1,74 @@
 //! `HloInstructionProto`.
 
 use super::super::fault::{Fault, FaultKind, InField, Read};
-use super::super::forms::{Form, form};
+use super::super::forms::Form;
 use super::super::schema::{hlo_instruction_proto as i, hlo_instruction_proto::MESSAGE};
 use super::super::wire::{Field, Fields};
+use super::plan::{Plan, Row};
 use super::sharding::{iota_groups, replica_group};
-use super::{Cached, Kept, Reader, Seen, values};
+use super::{Reader, Seen, values};
 use crate::diagnostic::did_you_mean;
 use crate::ir::{
-    Attr, AttrKey, AttrValue, COMMON_ATTRIBUTES, ComputationId, Domain, ElementType, InstructionId, Opcode,
-    Presence, ReplicaGroups, Shape, ShapeId, Value,
+    Attr, AttrKey, AttrValue, ComputationId, Domain, ElementType, InstructionId, Opcode, ReplicaGroups,
+    Shape, ShapeId, Value,
 };
 use crate::parser::builder::InstructionParts;
+
+/// Where the first and the last field with some number are in a list of fields.
+pub(super) type Slot = [u32; 2];
+
+/// How many numbers are kept apart; the last slot is for all from there on, which nobody looks for.
+pub(super) const SLOTS: usize = 128;
+
+/// The bit of `number` in sets of fields.
+#[inline]
+pub(super) fn bit(number: u32) -> u128 {
+    1 << slot(number)
+}
+
+#[inline]
+fn slot(number: u32) -> usize {
+    (number as usize).min(SLOTS - 1)
+}
 
 /// The fields of a message, to look them up.
 #[derive(Clone, Copy)]
 struct Given<'f, 'b> {
     fields: &'f [Field<'b>],
-    /// A bit for each number that is there, the highest for all from 127 on: most that are looked for are not.
+    /// A bit for each number that is there: most that are looked for are not.
     numbers: u128,
+    /// Of those numbers, by number; others have anything. Empty for short messages.
+    slots: &'f [Slot],
 }
 
 impl<'f, 'b> Given<'f, 'b> {
+    /// The fields of a short message.
     fn new(fields: &'f [Field<'b>]) -> Self {
-        Self { fields, numbers: fields.iter().fold(0, |numbers, field| numbers | bit(field.number)) }
+        let numbers = fields.iter().fold(0, |numbers, field| numbers | bit(field.number));
+        Self { fields, numbers, slots: &[] }
+    }
+
+    /// The fields from the first to the last one with that number.
+    #[inline]
+    fn range(self, number: u32) -> &'f [Field<'b>] {
+        if self.numbers & bit(number) == 0 {
+            return &[];
+        }
+        let slot = self.slots.get(slot(number));
+        let range = slot.and_then(|&[first, last]| self.fields.get(first as usize..=last as usize));
+        range.unwrap_or(self.fields)
     }
 
     /// The field; of several the last one counts.
     #[inline]
     fn get(self, number: u32) -> Option<&'f Field<'b>> {
-        if self.numbers & bit(number) == 0 {
-            return None;
-        }
-        self.fields.iter().rev().find(|field| field.number == number)
+        self.range(number).iter().rfind(|field| field.number == number)
     }
 
     /// All fields with that number.
     #[inline]
     fn all(self, number: u32) -> impl Iterator<Item = &'f Field<'b>> {
-        let fields = if self.numbers & bit(number) == 0 { &[] } else { self.fields };
-        fields.iter().filter(move |field| field.number == number)
+        self.range(number).iter().filter(move |field| field.number == number)
     }
 
     fn ints(self, number: u32) -> Read<Vec<i64>> {
@@ -57,12 +86,6 @@ impl<'f, 'b> Given<'f, 'b> {
     }
 }
 
-/// The bit of [`Given::numbers`] for `number`.
-#[inline]
-fn bit(number: u32) -> u128 {
-    1 << number.min(127)
-}
-
 fn name_of(number: u32) -> &'static str {
     MESSAGE.field(number).map_or("", |field| field.name)
 }
@@ -70,17 +93,25 @@ fn name_of(number: u32) -> &'static str {
 impl<'b> Reader<'b> {
     /// Adds the instruction in `bytes` to the computation in the making.
     pub(super) fn instruction(&mut self, bytes: &'b [u8]) -> Read<(i64, InstructionId)> {
-        let mut fields = std::mem::take(&mut self.fields);
+        let (mut fields, mut slots) = (std::mem::take(&mut self.fields), std::mem::take(&mut self.slots));
         fields.clear();
+        let mut numbers = 0;
         let read = Fields::new(bytes).try_for_each(|field| {
-            fields.push(field?);
+            let field = field?;
+            if let Some(slot) = slots.get_mut(slot(field.number)) {
+                let place = fields.len() as u32;
+                let first = if numbers & bit(field.number) == 0 { place } else { slot[0] };
+                *slot = [first, place];
+            }
+            numbers |= bit(field.number);
+            fields.push(field);
             Ok(())
         });
-        let given = Given::new(&fields);
+        let given = Given { fields: &fields, numbers, slots: &slots };
         let result = read.and_then(|()| self.instruction_of(given));
         let result =
             result.map_err(|fault| fault.named(given.get(i::NAME).map_or(&[][..], |field| field.bytes)));
-        self.fields = fields;
+        (self.fields, self.slots) = (fields, slots);
         result
     }
 
@@ -112,12 +143,13 @@ impl<'b> Reader<'b> {
         };
         let literal = match given.get(i::LITERAL) {
             Some(field) if opcode == Opcode::Constant => {
-                let literal = field.bytes().and_then(|bytes| self.literal(bytes)).within("literal")?;
-                if !self.module().shapes().compatible(literal.shape, shape) {
+                let literal = field.bytes().and_then(|bytes| self.literal_id(bytes)).within("literal")?;
+                let module = self.module();
+                if !module.shapes().compatible(module.literal(literal).shape, shape) {
                     let message = "the literal has another shape than the constant";
                     return Err(Fault::value(message).within("literal"));
                 }
-                Some(self.module().add_literal(literal))
+                Some(literal)
             }
             None if opcode == Opcode::Constant => {
                 return Err(Fault::value("a constant has a literal").within("literal"));
@@ -129,16 +161,12 @@ impl<'b> Reader<'b> {
             _ => 0,
         };
         let calls = self.calls(given, opcode, shape, &operands, &mut attributes)?;
-        let own = opcode.info().attributes.iter().chain(COMMON_ATTRIBUTES);
-        for (index, &(key, presence)) in own.enumerate() {
-            // Parameters have their own row for one of the common attributes.
-            let is_repeated = index >= opcode.info().attributes.len()
-                && opcode.info().attributes.iter().any(|row| row.0 == key);
-            if is_repeated || matches!(key, AttrKey::Metadata | AttrKey::ControlPredecessors) {
-                continue;
-            }
-            if let Some(value) = self.attribute(given, opcode, key, presence, shape, &operands)? {
-                attributes.push(Attr { key, value });
+        let plan = Plan::of(opcode);
+        if plan.fields & given.numbers != 0 {
+            for row in plan.rows.iter().filter(|row| row.fields & given.numbers != 0) {
+                if let Some(value) = self.attribute(given, opcode, row, shape, &operands)? {
+                    attributes.push(Attr { key: row.key, value });
+                }
             }
         }
         if let Some(called) = calls {
@@ -159,7 +187,7 @@ impl<'b> Reader<'b> {
         self.operands = operands;
         self.attributes = attributes;
         let added = added.map_err(|error| Fault::new(FaultKind::Checked(error.code), error.message))?;
-        if self.instructions.insert(id, added).is_some() {
+        if !self.instructions.insert(id, added) {
             return Err(Fault::new(FaultKind::Id, format!("two instructions have the id {id}")).within("id"));
         }
         Ok((id, added))
@@ -177,8 +205,8 @@ impl<'b> Reader<'b> {
         let mut bad = None;
         let (instructions, first) = (&self.instructions, self.first_instruction);
         field
-            .varints(|bits| match instructions.get(&(bits as i64)) {
-                Some(&id) if id.index() >= first => out.push(id),
+            .varints(|bits| match instructions.get(bits as i64) {
+                Some(id) if id.index() >= first => out.push(id),
                 other => bad = bad.or(Some((bits as i64, other.is_some()))),
             })
             .within(name_of(number))?;
@@ -262,17 +290,11 @@ impl<'b> Reader<'b> {
         &mut self,
         given: Given<'_, 'b>,
         opcode: Opcode,
-        key: AttrKey,
-        presence: Presence,
+        row: &Row,
         shape: ShapeId,
         operands: &[InstructionId],
     ) -> Read<Option<AttrValue>> {
-        if presence == Presence::Dropped {
-            return Ok(None);
-        }
-        let (number, form) = form(key, opcode);
-        // For versions of custom calls 0 is not the default.
-        let needed = matches!(presence, Presence::Required | Presence::Filled) || key == AttrKey::ApiVersion;
+        let &Row { key, number, form, needed, .. } = row;
         if key == AttrKey::BackendConfig
             && given.get(number).is_none()
             && let Some(field) = given.get(i::BACKEND_CONFIG_PAYLOAD)
@@ -283,9 +305,8 @@ impl<'b> Reader<'b> {
         }
         match form {
             Form::Structure => self.structure(given, opcode, key, number, shape, operands),
-            Form::Call => Ok(None),
             Form::None if key == AttrKey::PermuteSliceSizes => self.permute_sizes(given, operands),
-            Form::None => Ok(None),
+            Form::None | Form::Call => Ok(None),
             Form::Inside(inner, form) => {
                 self.inside(given, number, inner, form, needed).within(name_of(number))
             }
@@ -465,13 +486,13 @@ impl<'b> Reader<'b> {
         shape: ShapeId,
     ) -> Read<Option<AttrValue>> {
         let bytes = field.bytes()?;
-        let depends_on_shape = key == AttrKey::Origin;
         if bytes.is_empty() && matches!(key, AttrKey::FrontendAttributes | AttrKey::Statistics) {
             return Ok(None);
         }
-        if !depends_on_shape && let Some(Cached::Value(value)) = self.cache.get(Kept::Attribute(key), bytes) {
-            return Ok(value);
-        }
+        let place = match self.values.get(key as u8, bytes) {
+            Ok(value) => return Ok(value),
+            Err(place) => place,
+        };
         let value = match key {
             AttrKey::Window => Value::Window(values::window(bytes)?),
             AttrKey::DimLabels => Value::DimLabels(values::dimension_numbers(bytes)?),
@@ -481,15 +502,16 @@ impl<'b> Reader<'b> {
             AttrKey::Statistics => Value::Statistics(self.statistics(bytes)?),
             AttrKey::ResultAccuracy => Value::ResultAccuracy(values::accuracy(bytes)?),
             AttrKey::Origin => {
+                // The same bytes may mean something else for another shape.
                 let nodes = self.module().shapes().extent(shape).nodes;
-                Value::OriginalValue(self.original_value(bytes, nodes as usize)?)
+                let value = Value::OriginalValue(self.original_value(bytes, nodes as usize)?);
+                return Ok(Some(AttrValue::Value(self.module().intern_value(value))));
             }
             AttrKey::SparsityConfig => Value::SparsityConfig(values::sparsity(bytes)?),
             AttrKey::ParameterReplication => Value::Bools(values::replication(bytes)?),
             AttrKey::OutfeedShape => return Ok(Some(AttrValue::Shape(self.shape(bytes)?))),
             AttrKey::Literal => {
-                let literal = self.literal(bytes)?;
-                return Ok(Some(AttrValue::Literal(self.module().add_literal(literal))));
+                return Ok(Some(AttrValue::Literal(self.literal_id(bytes)?)));
             }
             _ => {
                 debug_assert!(false, "{opcode} {key:?} has no reader");
@@ -498,9 +520,7 @@ impl<'b> Reader<'b> {
         };
         let is_absent = matches!(key, AttrKey::ParameterReplication | AttrKey::Window) && value.is_empty();
         let value = (!is_absent).then(|| AttrValue::Value(self.module().intern_value(value)));
-        if !depends_on_shape {
-            self.cache.insert(Kept::Attribute(key), bytes, Cached::Value(value));
-        }
+        self.values.insert(place, key as u8, bytes, value);
         Ok(value)
     }
 
@@ -557,8 +577,8 @@ impl<'b> Reader<'b> {
 }
 
 fn opcode(text: &[u8]) -> Read<Opcode> {
-    let name = String::from_utf8_lossy(text);
-    Opcode::from_name(&name).ok_or_else(|| {
+    std::str::from_utf8(text).ok().and_then(Opcode::from_name).ok_or_else(|| {
+        let name = String::from_utf8_lossy(text);
         let mut message = format!("there is no opcode `{}`", crate::diagnostic::shorten(&name));
         if let Some(close) = did_you_mean(&name, Opcode::ALL.iter().map(|opcode| opcode.name())) {
             message.push_str(&format!("; did you mean `{close}`?"));

@@ -6,18 +6,34 @@ use super::super::fault::{Fault, FaultKind, InField, Read};
 use super::super::schema::literal_proto as p;
 use super::super::wire::{Field, Fields, WireType};
 use super::super::{ELIDED_LITERAL, MAX_PROTO_NESTING, literal_field, physical};
-use super::Reader;
 use super::shape::too_deep;
-use crate::ir::{ArrayShape, ElementClass, ElementType, Elements, Literal, LiteralData, Shape, ShapeId};
+use super::{ANY, Reader};
+use crate::ir::{
+    ArrayShape, ElementClass, ElementType, Elements, Literal, LiteralData, LiteralId, Shape, ShapeId,
+};
 
 /// How many empty rows a constant may have (`f32[1000,0]` has 1000). Nothing in the message stands for them, but a print
 /// shows each.
 pub(crate) const MAX_EMPTY_ROWS: i64 = 1 << 20;
 
+/// How long literals may be that are looked for among those before; longer ones hardly repeat.
+const MAX_SHARED_BYTES: usize = 96;
+
 impl<'b> Reader<'b> {
-    /// The literal in `bytes`.
-    pub(super) fn literal(&mut self, bytes: &'b [u8]) -> Read<Literal> {
-        self.nested_literal(bytes, 0)
+    /// The literal in `bytes`; equal short ones are one.
+    pub(super) fn literal_id(&mut self, bytes: &'b [u8]) -> Read<LiteralId> {
+        if bytes.len() > MAX_SHARED_BYTES {
+            let literal = self.nested_literal(bytes, 0)?;
+            return Ok(self.module().add_literal(literal));
+        }
+        let place = match self.literals.get(ANY, bytes) {
+            Ok(literal) => return Ok(literal),
+            Err(place) => place,
+        };
+        let literal = self.nested_literal(bytes, 0)?;
+        let literal = self.module().add_literal(literal);
+        self.literals.insert(place, ANY, bytes, literal);
+        Ok(literal)
     }
 
     fn nested_literal(&mut self, bytes: &'b [u8], depth: usize) -> Read<Literal> {

@@ -10,7 +10,7 @@ use super::super::schema::{
 };
 use super::super::wire::{Field, Fields};
 use super::shape::too_deep;
-use super::{Cached, Kept, Reader};
+use super::{ANY, Reader};
 use crate::ir::{
     FileLocation, Metadata, MetadataId, OriginalArray, OriginalNode, OriginalValue, StackFrame,
     StackFrameIndex, Symbol,
@@ -29,12 +29,13 @@ impl<'b> Reader<'b> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        if let Some(Cached::Metadata(id)) = self.cache.get(Kept::Metadata, bytes) {
-            return Ok(id);
-        }
+        let place = match self.metadata.get(ANY, bytes) {
+            Ok(id) => return Ok(id),
+            Err(place) => place,
+        };
         let metadata = self.metadata(bytes)?;
         let id = (metadata != Metadata::default()).then(|| self.module().intern_metadata(metadata));
-        self.cache.insert(Kept::Metadata, bytes, Cached::Metadata(id));
+        self.metadata.insert(place, ANY, bytes, id);
         Ok(id)
     }
 
@@ -199,11 +200,12 @@ impl<'b> Reader<'b> {
                 continue;
             }
             let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
-            for inner in Fields::new(field.bytes().within("map")?) {
-                let inner = inner?;
+            let index = entries.len();
+            for inner in Fields::new(field.bytes().at("map", index)?) {
+                let inner = inner.at("map", index)?;
                 match inner.number {
-                    entry::KEY => key = inner.bytes().within("map")?,
-                    entry::VALUE => value = inner.bytes().within("map")?,
+                    entry::KEY => key = inner.bytes().within("key").at("map", index)?,
+                    entry::VALUE => value = inner.bytes().within("value").at("map", index)?,
                     _ => {}
                 }
             }

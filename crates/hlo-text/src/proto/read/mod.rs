@@ -4,9 +4,11 @@
 //! metadata above all, are looked at once.
 
 mod header;
+mod ids;
 mod instruction;
 mod literal;
 mod metadata;
+mod plan;
 mod shape;
 mod sharding;
 mod values;
@@ -18,32 +20,23 @@ use super::fault::{Fault, FaultKind, InField, Read};
 use super::schema::{hlo_computation_proto as c, hlo_module_proto as m};
 use super::wire::Fields;
 use crate::ir::{
-    Attr, AttrKey, AttrValue, ComputationId, HASHER, InstructionId, MetadataId, Module, ShapeId, Symbol,
+    Attr, AttrValue, ComputationId, HASHER, InstructionId, LiteralId, MetadataId, Module, ShapeId, Symbol,
 };
 use crate::parser::Dialect;
 use crate::parser::builder::Builder;
+use ids::InstructionIds;
 
 /// How deeply modules may stand in recovery tables of modules.
 const MAX_MODULE_NESTING: usize = 8;
 
-/// About how many bytes an instruction takes, for the first allocations.
-const BYTES_PER_INSTRUCTION: usize = 150;
+/// How many instructions are looked at to say how many there are: parameters and constants come first and are short.
+const SAMPLED_INSTRUCTIONS: usize = 4096;
 
-/// What kinds of messages are kept apart in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kept {
-    Shape,
-    Metadata,
-    Attribute(AttrKey),
-}
+/// As few bytes as instructions take in the mean, so that what is allocated for them is bounded by the input.
+const MIN_INSTRUCTION_BYTES: usize = 32;
 
-/// What the bytes of a message stand for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cached {
-    Shape(ShapeId),
-    Metadata(Option<MetadataId>),
-    Value(Option<AttrValue>),
-}
+/// The kind of messages in caches that hold only one.
+const ANY: u8 = 0;
 
 type Ids<T> = HashMap<i64, T, foldhash::fast::FixedState>;
 
@@ -71,10 +64,15 @@ pub(crate) struct ReadModule {
 pub(super) struct Reader<'b> {
     builder: Builder<'static>,
     dialect: Dialect,
-    cache: BytesCache<'b, Kept, Cached>,
-    instructions: Ids<InstructionId>,
+    shapes: BytesCache<'b, ShapeId>,
+    metadata: BytesCache<'b, Option<MetadataId>>,
+    literals: BytesCache<'b, LiteralId>,
+    /// By attribute.
+    values: BytesCache<'b, Option<AttrValue>>,
+    instructions: InstructionIds,
     computations: Ids<ComputationId>,
-    ids: ProtoIds,
+    /// The ids of computations by computation.
+    computation_ids: Vec<i64>,
     /// Texts that others refer to by number.
     payloads: Vec<&'b [u8]>,
     /// The first instruction of the computation in the making.
@@ -85,6 +83,7 @@ pub(super) struct Reader<'b> {
     depth: usize,
     // Kept for their memory.
     fields: Vec<super::wire::Field<'b>>,
+    slots: Vec<instruction::Slot>,
     operands: Vec<InstructionId>,
     attributes: Vec<Attr>,
 }
@@ -99,23 +98,47 @@ fn read_nested(bytes: &[u8], dialect: Dialect, depth: usize) -> Read<ReadModule>
         let message = format!("modules are nested more than {MAX_MODULE_NESTING} levels deep");
         return Err(Fault::new(FaultKind::TooDeep, message));
     }
-    let expected = bytes.len() / BYTES_PER_INSTRUCTION;
+    let expected = expected_instructions(bytes);
     let reader = Reader {
-        builder: Builder::for_parts(dialect, expected),
+        builder: Builder::for_parts(dialect, expected, bytes.len()),
         dialect,
-        cache: BytesCache::default(),
-        instructions: Ids::with_capacity_and_hasher(expected, HASHER),
+        shapes: BytesCache::default(),
+        metadata: BytesCache::default(),
+        literals: BytesCache::default(),
+        values: BytesCache::default(),
+        instructions: InstructionIds::with_capacity(expected),
         computations: Ids::with_hasher(HASHER),
-        ids: ProtoIds::default(),
+        computation_ids: Vec::new(),
         payloads: Vec::new(),
         first_instruction: 0,
         size: bytes.len(),
         depth,
         fields: Vec::new(),
+        slots: vec![Default::default(); instruction::SLOTS],
         operands: Vec::new(),
         attributes: Vec::new(),
     };
     reader.read(bytes)
+}
+
+/// About how many instructions the module in `bytes` has, for the first allocations: as many as there would be if all
+/// were as long as the first ones of the longest computation.
+fn expected_instructions(bytes: &[u8]) -> usize {
+    let fields =
+        |bytes, number| Fields::new(bytes).map_while(Result::ok).filter(move |field| field.number == number);
+    let (mut total, mut longest): (usize, &[u8]) = (0, &[]);
+    for field in fields(bytes, m::COMPUTATIONS) {
+        total += field.bytes.len();
+        if field.bytes.len() > longest.len() {
+            longest = field.bytes;
+        }
+    }
+    let (mut count, mut sampled) = (0, 0);
+    for field in fields(longest, c::INSTRUCTIONS).take(SAMPLED_INSTRUCTIONS) {
+        count += 1;
+        sampled += field.raw.len();
+    }
+    total / (sampled / count.max(1)).max(MIN_INSTRUCTION_BYTES)
 }
 
 /// The instructions of computations in the order they run.
@@ -178,7 +201,8 @@ impl<'b> Reader<'b> {
         }
         self.header(bytes, entry)?;
         let repeated_names = self.check_names()?;
-        Ok(ReadModule { module: self.builder.into_module(), ids: self.ids, repeated_names })
+        let ids = ProtoIds { instructions: self.instructions.into_ids(), computations: self.computation_ids };
+        Ok(ReadModule { module: self.builder.into_module(), ids, repeated_names })
     }
 
     fn computation(&mut self, bytes: &'b [u8]) -> Read<(i64, ComputationId)> {
@@ -188,10 +212,11 @@ impl<'b> Reader<'b> {
     }
 
     fn computation_parts(&mut self, bytes: &'b [u8], name: &mut &'b [u8]) -> Read<(i64, ComputationId)> {
-        let (mut id, mut root_id, mut thread) = (0, 0, None);
+        let (mut id, mut root_id, mut thread, mut count) = (0, 0, None, 0);
         for field in Fields::new(bytes) {
             let field = field?;
             match field.number {
+                c::INSTRUCTIONS => count += 1,
                 c::NAME => *name = field.bytes().within("name")?,
                 c::ID => id = field.int64().within("id")?,
                 c::ROOT_ID => root_id = field.int64().within("root_id")?,
@@ -202,20 +227,18 @@ impl<'b> Reader<'b> {
         let symbol = self.name(name);
         let computation = self.builder.begin_computation(symbol);
         self.first_instruction = self.builder.module_ref().instruction_id_limit();
-        let mut order = Vec::new();
+        self.instructions.begin_computation();
+        let mut order: Vec<(i64, InstructionId)> = Vec::with_capacity(count);
         for field in Fields::new(bytes) {
             let field = field?;
             if field.number == c::INSTRUCTIONS {
                 let index = order.len();
                 let read = field.bytes().and_then(|bytes| self.instruction(bytes));
-                let (instruction_id, instruction) = read.at("instructions", index)?;
-                self.ids.instructions.resize(instruction.index() + 1, 0);
-                self.ids.instructions[instruction.index()] = instruction_id;
-                order.push((instruction_id, instruction));
+                order.push(read.at("instructions", index)?);
             }
         }
         let first = self.first_instruction;
-        let Some(&root) = self.instructions.get(&root_id).filter(|root| root.index() >= first) else {
+        let Some(root) = self.instructions.get(root_id).filter(|root| root.index() >= first) else {
             let message = format!("no instruction of the computation has the id {root_id}");
             return Err(Fault::new(FaultKind::Id, message).within("root_id"));
         };
@@ -229,8 +252,8 @@ impl<'b> Reader<'b> {
         if self.computations.insert(id, computation).is_some() {
             return Err(Fault::new(FaultKind::Id, format!("two computations have the id {id}")).within("id"));
         }
-        self.ids.computations.resize(computation.index() + 1, 0);
-        self.ids.computations[computation.index()] = id;
+        self.computation_ids.resize(computation.index() + 1, 0);
+        self.computation_ids[computation.index()] = id;
         Ok((id, computation))
     }
 
@@ -244,10 +267,7 @@ impl<'b> Reader<'b> {
         let mut sorted = order;
         sorted.sort_by_key(|&(id, _)| id);
         let old: Vec<InstructionId> = sorted.iter().map(|&(_, instruction)| instruction).collect();
-        for (place, &(id, _)) in sorted.iter().enumerate() {
-            self.ids.instructions[first + place] = id;
-            self.instructions.insert(id, InstructionId::from_index(first + place));
-        }
+        self.instructions.set(first, sorted.iter().map(|&(id, _)| id));
         let new = self.builder.reorder(first, &old);
         new.get(root.index() - first).copied().unwrap_or(root)
     }

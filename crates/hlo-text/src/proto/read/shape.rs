@@ -5,7 +5,7 @@ use super::super::schema::{layout_proto as l, program_shape_proto as ps, shape_p
 use super::super::schema::{split_config_proto as split, tile_proto as tile};
 use super::super::wire::Fields;
 use super::super::{BUFFER_TYPE, COMBINED_TILE, MAX_PROTO_NESTING, TUPLE_TYPE};
-use super::{Cached, Kept, Reader};
+use super::{ANY, Reader};
 use crate::ir::{ArrayShape, ElementType, Layout, Shape, ShapeId, SplitConfig, TileDimension, UNBOUNDED};
 
 /// The element type with the number `number` in XLA's enumeration.
@@ -28,11 +28,12 @@ impl<'b> Reader<'b> {
     /// The shape in `bytes`; equal bytes are looked at once.
     #[inline]
     pub(super) fn shape(&mut self, bytes: &'b [u8]) -> Read<ShapeId> {
-        if let Some(Cached::Shape(shape)) = self.cache.get(Kept::Shape, bytes) {
-            return Ok(shape);
-        }
+        let place = match self.shapes.get(ANY, bytes) {
+            Ok(shape) => return Ok(shape),
+            Err(place) => place,
+        };
         let shape = self.nested_shape(bytes, 0)?;
-        self.cache.insert(Kept::Shape, bytes, Cached::Shape(shape));
+        self.shapes.insert(place, ANY, bytes, shape);
         Ok(shape)
     }
 

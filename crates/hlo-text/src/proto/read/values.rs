@@ -63,9 +63,16 @@ pub(super) fn padding(bytes: &[u8]) -> Read<Vec<PaddingDimension>> {
             for inner in Fields::new(field.bytes().at("dimensions", index)?) {
                 let inner = inner.at("dimensions", index)?;
                 match inner.number {
-                    pd::EDGE_PADDING_LOW => dimension.low = inner.int64().at("dimensions", index)?,
-                    pd::EDGE_PADDING_HIGH => dimension.high = inner.int64().at("dimensions", index)?,
-                    pd::INTERIOR_PADDING => dimension.interior = inner.int64().at("dimensions", index)?,
+                    pd::EDGE_PADDING_LOW => {
+                        dimension.low = inner.int64().within("edge_padding_low").at("dimensions", index)?
+                    }
+                    pd::EDGE_PADDING_HIGH => {
+                        dimension.high = inner.int64().within("edge_padding_high").at("dimensions", index)?
+                    }
+                    pd::INTERIOR_PADDING => {
+                        dimension.interior =
+                            inner.int64().within("interior_padding").at("dimensions", index)?
+                    }
                     _ => {}
                 }
             }
@@ -80,15 +87,33 @@ pub(super) fn dimension_numbers(bytes: &[u8]) -> Read<ConvolutionDimensionNumber
     for field in Fields::new(bytes) {
         let field = field?;
         match field.number {
-            cd::INPUT_BATCH_DIMENSION => numbers.input_batch = field.int64()?,
-            cd::INPUT_FEATURE_DIMENSION => numbers.input_feature = field.int64()?,
-            cd::INPUT_SPATIAL_DIMENSIONS => field.int64s(&mut numbers.input_spatial)?,
-            cd::KERNEL_INPUT_FEATURE_DIMENSION => numbers.kernel_input_feature = field.int64()?,
-            cd::KERNEL_OUTPUT_FEATURE_DIMENSION => numbers.kernel_output_feature = field.int64()?,
-            cd::KERNEL_SPATIAL_DIMENSIONS => field.int64s(&mut numbers.kernel_spatial)?,
-            cd::OUTPUT_BATCH_DIMENSION => numbers.output_batch = field.int64()?,
-            cd::OUTPUT_FEATURE_DIMENSION => numbers.output_feature = field.int64()?,
-            cd::OUTPUT_SPATIAL_DIMENSIONS => field.int64s(&mut numbers.output_spatial)?,
+            cd::INPUT_BATCH_DIMENSION => {
+                numbers.input_batch = field.int64().within("input_batch_dimension")?
+            }
+            cd::INPUT_FEATURE_DIMENSION => {
+                numbers.input_feature = field.int64().within("input_feature_dimension")?
+            }
+            cd::INPUT_SPATIAL_DIMENSIONS => {
+                field.int64s(&mut numbers.input_spatial).within("input_spatial_dimensions")?
+            }
+            cd::KERNEL_INPUT_FEATURE_DIMENSION => {
+                numbers.kernel_input_feature = field.int64().within("kernel_input_feature_dimension")?
+            }
+            cd::KERNEL_OUTPUT_FEATURE_DIMENSION => {
+                numbers.kernel_output_feature = field.int64().within("kernel_output_feature_dimension")?
+            }
+            cd::KERNEL_SPATIAL_DIMENSIONS => {
+                field.int64s(&mut numbers.kernel_spatial).within("kernel_spatial_dimensions")?
+            }
+            cd::OUTPUT_BATCH_DIMENSION => {
+                numbers.output_batch = field.int64().within("output_batch_dimension")?
+            }
+            cd::OUTPUT_FEATURE_DIMENSION => {
+                numbers.output_feature = field.int64().within("output_feature_dimension")?
+            }
+            cd::OUTPUT_SPATIAL_DIMENSIONS => {
+                field.int64s(&mut numbers.output_spatial).within("output_spatial_dimensions")?
+            }
             _ => {}
         }
     }
