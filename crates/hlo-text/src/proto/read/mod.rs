@@ -57,6 +57,15 @@ pub(crate) struct ProtoIds {
     pub(crate) instructions: Vec<i64>,
     /// By computation.
     pub(crate) computations: Vec<i64>,
+    /// The computation each instruction was read in.
+    pub(crate) parents: Vec<ComputationId>,
+}
+
+impl ProtoIds {
+    /// Whether the instruction is one that was read, and where it was then.
+    pub(crate) fn has(&self, module: &Module, id: InstructionId) -> bool {
+        self.parents.get(id.index()) == Some(&module.instruction(id).parent)
+    }
 }
 
 /// A module that has been read.
@@ -211,6 +220,7 @@ impl<'b> Reader<'b> {
                 let (instruction_id, instruction) = read.at("instructions", index)?;
                 self.ids.instructions.resize(instruction.index() + 1, 0);
                 self.ids.instructions[instruction.index()] = instruction_id;
+                self.ids.parents.resize(instruction.index() + 1, computation);
                 order.push((instruction_id, instruction));
             }
         }
