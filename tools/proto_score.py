@@ -14,7 +14,7 @@ Run it with a Python that has jaxlib. DIR has `pb` (files written by XLA with th
   real          the same for texts of other toolchains
 
 --list says which differ. --fields compares the fields with those of XLA's own protocol buffer for the same text.
-XLA can die of its input, so each module is looked at in a process of its own.
+XLA can die of its input, so it is in a process of its own.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import collections
 import glob
 import gzip
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -179,40 +180,65 @@ class Ours:
 
 
 class Xla:
-  """jaxlib, in processes of its own."""
+  """jaxlib, in a process of its own, and in a new one after each that dies."""
 
   def __init__(self, shared):
     sys.path.insert(0, os.path.join(shared, "oracle"))
     import xla_oracle  # pylint: disable=import-outside-toplevel
     self.oracle = xla_oracle
     self.hlo = xla_oracle.load_hlo()
+    self.worker = self.pipe = None
 
-  def run(self, function, timeout=60):
-    messages, status, reason = self.oracle.run_in_child(lambda send: send(self._guarded(function)), timeout)
-    return tuple(messages[0]) if messages else (status, reason)
+  def _work(self, pipe):
+    # What XLA says when it dies is nothing that is compared.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    while True:
+      function, arguments = pipe.recv()
+      try:
+        pipe.send(("accept", getattr(self, function)(*arguments)))
+      except Exception as error:  # pylint: disable=broad-except
+        pipe.send(("reject", f"{type(error).__name__}: {error}"))
 
-  @staticmethod
-  def _guarded(function):
+  def ask(self, function, *arguments, timeout=60):
+    if self.worker is None:
+      context = multiprocessing.get_context("fork")
+      self.pipe, end = context.Pipe()
+      self.worker = context.Process(target=self._work, args=(end,), daemon=True)
+      self.worker.start()
+      end.close()
     try:
-      return ["accept", function()]
-    except Exception as error:  # pylint: disable=broad-except
-      return ["reject", f"{type(error).__name__}: {error}"]
+      self.pipe.send((function, arguments))
+      if self.pipe.poll(timeout):
+        return self.pipe.recv()
+      verdict = ("timeout", f"no answer in {timeout} s")
+    except (EOFError, OSError):
+      verdict = ("died", "")
+    self.worker.kill()
+    self.worker.join()
+    self.worker = None
+    return verdict
 
   def options(self, large):
     return self.oracle.print_options(self.hlo, "default", large)
 
+  def _print_text(self, text, large):
+    return self.hlo.hlo_module_from_text(text).to_string(self.options(large))
+
+  def _print_proto(self, data, large):
+    return self.hlo.HloModule.from_serialized_hlo_module_proto(data).to_string(self.options(large))
+
+  def _proto_of_text(self, text):
+    return self.hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+
   def print_text(self, text, large=False):
-    return self.run(lambda: self.hlo.hlo_module_from_text(text).to_string(self.options(large)))
+    return self.ask("_print_text", text, large)
 
   def print_proto(self, data, large=False):
-    read = self.hlo.HloModule.from_serialized_hlo_module_proto
-    return self.run(lambda: read(data).to_string(self.options(large)))
+    return self.ask("_print_proto", data, large)
 
   def proto_of_text(self, text):
     """XLA's own protocol buffer of a text."""
-    verdict, value = self.run(
-        lambda: self.hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto().hex())
-    return (verdict, bytes.fromhex(value)) if verdict == "accept" else (verdict, value)
+    return self.ask("_proto_of_text", text)
 
   def round_trip(self, text, large=False):
     """The text printed from XLA's own protocol buffer of a text."""
