@@ -65,6 +65,14 @@ impl Module {
         used_names.get_or_insert_default().instructions.unique(&sanitize(wanted), strings)
     }
 
+    /// A fresh name for what comes of an instruction: that which [`Module::unique_instruction_name`] makes of its own.
+    fn unique_name_like(&mut self, id: InstructionId) -> Symbol {
+        self.used_names();
+        let name = self.instruction(id).name;
+        let Self { used_names, strings, .. } = self;
+        used_names.get_or_insert_default().instructions.unique_like(name, strings)
+    }
+
     /// A fresh computation name, see [`Module::unique_instruction_name`].
     pub fn unique_computation_name(&mut self, wanted: &str) -> Symbol {
         self.used_names();
@@ -172,8 +180,7 @@ impl Module {
     /// its id and its control edges becomes as a copy has it: it gets a fresh name like the one it has, which stays
     /// taken, and forgets how the text spelt its attributes. A parameter gets the next free number.
     pub fn move_instruction(&mut self, id: InstructionId, parent: ComputationId) {
-        let wanted = self.name_of(id).to_owned();
-        let name = self.unique_instruction_name(&wanted);
+        let name = self.unique_name_like(id);
         if !self.as_read.is_empty() {
             let attributes = &self.attribute_pool[self.instructions[id.index()].attributes.as_range()];
             for attr in attributes {
