@@ -8,6 +8,7 @@ pub(crate) mod crash;
 mod listing;
 pub(crate) mod pipelines;
 mod resources;
+mod result_file;
 pub(crate) mod split;
 mod unit;
 mod watch;
@@ -25,6 +26,7 @@ use arguments::{Action, Arguments};
 pub(crate) use arguments::{ErrorFormat, shown_options};
 pub(crate) use complain::diagnostic_text;
 use resources::{Environment, FileResources};
+use result_file::ResultFile;
 use unit::Unit;
 
 /// Where messages and results go.
@@ -258,16 +260,20 @@ fn run(
     match arguments.output.as_ref().filter(|path| *path != "-" && arguments.case.is_none()) {
         None => run_units(&arguments, &pipeline, &bytes, resources, streams),
         Some(path) => {
-            let mut result = Vec::new();
-            let mut to_memory = Streams { out: &mut result, err: &mut *streams.err, color: streams.color };
-            let status = run_units(&arguments, &pipeline, &bytes, resources, &mut to_memory)?;
-            if status == 0
-                && let Err(error) = std::fs::write(resources.current_dir.join(path), &result)
-            {
-                writeln!(streams.err, "error: can't write {path}: {error}")?;
-                return Ok(exit::USAGE);
+            let mut file = ResultFile::new(resources.current_dir.join(path), arguments.split_input_file);
+            let mut to_file = Streams { out: &mut file, err: &mut *streams.err, color: streams.color };
+            let status = run_units(&arguments, &pipeline, &bytes, resources, &mut to_file);
+            let written = match status {
+                Ok(0) => file.finish(),
+                _ => file.take_error().map_or(Ok(()), Err),
+            };
+            match written {
+                Ok(()) => status,
+                Err(error) => {
+                    writeln!(streams.err, "error: can't write {path}: {error}")?;
+                    Ok(exit::USAGE)
+                }
             }
-            Ok(status)
         }
     }
 }

@@ -5,6 +5,7 @@ use hlo_text::ir::{
     OriginalValue, Symbol, Value,
 };
 
+use super::clone::SUFFIX;
 use super::{Editor, ReplaceOptions};
 use crate::analysis::MAX_COPIED_INSTRUCTIONS;
 use crate::pass::{PassError, PassResult};
@@ -19,6 +20,21 @@ const COMPOSITE_ATTRIBUTES: [&[u8]; 3] = [b"composite.attributes", b"composite.n
 /// What became of each instruction of the callee.
 pub type InlinedInstructions = Map<InstructionId, InstructionId>;
 
+/// A call that is being inlined.
+struct Inlining {
+    call: InstructionId,
+    callee: ComputationId,
+    caller: ComputationId,
+    /// The instructions of the callee in the order in which they come into the caller.
+    order: Vec<InstructionId>,
+    /// What must run before the call.
+    predecessors: Vec<InstructionId>,
+    /// What is put before `op_name`s.
+    op_name: Option<Symbol>,
+    /// The computations whose `op_name`s have it already.
+    named: Set<ComputationId>,
+}
+
 impl Editor<'_> {
     /// Replaces a `call` by a copy of the computation it calls (XLA's `CallInliner::Inline`). The computation
     /// stays.
@@ -31,6 +47,76 @@ impl Editor<'_> {
     /// It is no call, the call's shape doesn't fit the computation, or with its copies there would be more than
     /// [`MAX_COPIED_INSTRUCTIONS`] since the last [`Editor::reset_counts`].
     pub fn inline_call(&mut self, call: InstructionId) -> PassResult<InlinedInstructions> {
+        let mut inlining = self.begin_inlining(call)?;
+        let mut copies = InlinedInstructions::default();
+        let mut operands = Vec::new();
+        for instruction in std::mem::take(&mut inlining.order) {
+            if let Some(operand) = self.argument(&inlining, instruction) {
+                copies.insert(instruction, operand);
+                continue;
+            }
+            operands.clear();
+            operands.extend(self.operands(instruction).iter().map(|operand| copies[operand]));
+            let copy = self.copy_instruction(instruction, inlining.caller, &operands);
+            copies.insert(instruction, copy);
+            for predecessor in self.control_predecessors(instruction).to_vec() {
+                self.add_control_dependency(copies[&predecessor], copy);
+            }
+            self.adopt(&mut inlining, copy);
+        }
+        let root = copies[&self.computation(inlining.callee).root];
+        self.end_inlining(call, root)?;
+        Ok(copies)
+    }
+
+    /// Replaces a `call` by what it calls, like [`Editor::inline_call`]; and if nothing else needs the computation, it
+    /// goes. Its instructions are then not copied but moved, so that however deep calls are nested no more
+    /// instructions are made than are left. Names, orders and all else become what copying makes of them; the bodies
+    /// of fusions and asynchronous starts are copied, and the old ones stay with no caller. Returns what has taken the
+    /// place of the call.
+    ///
+    /// The computation has no instructions from now on, and is gone after [`Editor::compact`]. It stays if it is the
+    /// entry or something else calls it; and in a scheduled module, where the order of the ids tells what was scheduled.
+    ///
+    /// # Errors
+    /// As [`Editor::inline_call`].
+    pub fn inline_call_and_drop_callee(&mut self, call: InstructionId) -> PassResult<InstructionId> {
+        let callee = self.called(call, AttrKey::ToApply);
+        let is_needed = |callee| {
+            callee == self.entry()
+                || callee == self.instruction(call).parent
+                || self.callers(callee) != [call]
+        };
+        let Some(callee) = callee.filter(|&callee| !self.header.is_scheduled && !is_needed(callee)) else {
+            let root = callee.map(|callee| self.computation(callee).root);
+            let copies = self.inline_call(call)?;
+            let root = root.and_then(|root| copies.get(&root).copied());
+            return root.ok_or_else(|| PassError::new("the callee has no root"));
+        };
+        let mut inlining = self.begin_inlining(call)?;
+        let root = self.computation(callee).root;
+        let root = self.argument(&inlining, root).unwrap_or(root);
+        // Made before anything moves, so that they are in the order of the lists.
+        self.user_lists();
+        let left = self.module.take_instructions(callee);
+        for id in std::mem::take(&mut inlining.order) {
+            if self.instruction(id).opcode != Opcode::Parameter {
+                self.move_instruction(&inlining, id);
+                self.adopt(&mut inlining, id);
+            }
+        }
+        for id in left {
+            if self.instruction(id).parent == callee {
+                self.forget_moved_from(id);
+            }
+        }
+        self.emptied.push(callee);
+        self.end_inlining(call, root)?;
+        Ok(root)
+    }
+
+    /// What inlining a call needs to know, or why that can't be done.
+    fn begin_inlining(&mut self, call: InstructionId) -> PassResult<Inlining> {
         let callee = match self.instruction(call).opcode {
             Opcode::Call => self.called(call, AttrKey::ToApply),
             _ => None,
@@ -38,54 +124,110 @@ impl Editor<'_> {
         let Some(callee) = callee else {
             return Err(PassError::at(self, call, "only a `call` can be inlined"));
         };
-        let caller = self.instruction(call).parent;
-        if self.flag(call, AttrKey::IsComposite) {
-            self.drop_composite_attributes(call);
+        let given = self.operands(call).len();
+        if given < self.computation(callee).parameters.len() {
+            let message = format!("the callee's parameter {given} has no operand");
+            return Err(PassError::at(self, call, message));
         }
-        let predecessors = self.control_predecessors(call).to_vec();
-        let op_name = self.op_name_symbol(call).filter(|&name| !self.strings().get(name).is_empty());
-        let mut named = Set::default();
-        let mut copies = InlinedInstructions::default();
-        let mut operands = Vec::new();
         let order = self.accept_order(callee);
         self.copied += order.len() as u64;
         if self.copied > MAX_COPIED_INSTRUCTIONS {
             let message = format!("inlining here would make more than {MAX_COPIED_INSTRUCTIONS} copies");
             return Err(PassError::at(self, call, message));
         }
-        for instruction in order {
-            let number = self.instruction(instruction).parameter_number as usize;
-            if self.instruction(instruction).opcode == Opcode::Parameter {
-                let Some(&operand) = self.operands(call).get(number) else {
-                    return Err(PassError::at(
-                        self,
-                        call,
-                        format!("the callee's parameter {number} has no operand"),
-                    ));
-                };
-                copies.insert(instruction, operand);
-                continue;
-            }
-            operands.clear();
-            operands.extend(self.operands(instruction).iter().map(|operand| copies[operand]));
-            let copy = self.copy_instruction(instruction, caller, &operands);
-            copies.insert(instruction, copy);
-            for predecessor in self.control_predecessors(instruction).to_vec() {
-                self.add_control_dependency(copies[&predecessor], copy);
-            }
-            for &predecessor in &predecessors {
-                self.add_control_dependency(predecessor, copy);
-            }
-            if let Some(op_name) = op_name {
-                self.prefix_op_names(copy, op_name, &mut named);
-            }
-            self.prefix_original_value(call, copy);
+        if self.flag(call, AttrKey::IsComposite) {
+            self.drop_composite_attributes(call);
         }
-        let root = copies[&self.computation(callee).root];
+        Ok(Inlining {
+            call,
+            callee,
+            caller: self.instruction(call).parent,
+            order,
+            predecessors: self.control_predecessors(call).to_vec(),
+            op_name: self.op_name_symbol(call).filter(|&name| !self.strings().get(name).is_empty()),
+            named: Set::default(),
+        })
+    }
+
+    /// The operand that takes the place of a parameter of the callee, `None` for everything else.
+    fn argument(&self, inlining: &Inlining, id: InstructionId) -> Option<InstructionId> {
+        let instruction = self.instruction(id);
+        let is_parameter = instruction.opcode == Opcode::Parameter && instruction.parent == inlining.callee;
+        let number = instruction.parameter_number as usize;
+        is_parameter.then(|| self.operands(inlining.call).get(number).copied()).flatten()
+    }
+
+    /// Gives an instruction that has come into the caller what it gets from the call.
+    fn adopt(&mut self, inlining: &mut Inlining, new: InstructionId) {
+        for &predecessor in &inlining.predecessors {
+            self.add_control_dependency(predecessor, new);
+        }
+        if let Some(op_name) = inlining.op_name {
+            self.prefix_op_names(new, op_name, &mut inlining.named);
+        }
+        self.prefix_original_value(inlining.call, new);
+    }
+
+    /// Puts the root of the callee, as it is in the caller, in the place of the call.
+    fn end_inlining(&mut self, call: InstructionId, root: InstructionId) -> PassResult<()> {
         self.relay_control_edges(call, root);
         let options = ReplaceOptions { copy_original_value: false, ..ReplaceOptions::default() };
         self.replace_with(call, root, options)?;
-        Ok(copies)
+        Ok(())
+    }
+
+    /// Moves an instruction, and no parameter, of the callee to the caller, as if a copy were made and the original
+    /// removed. What it needs has been moved.
+    fn move_instruction(&mut self, inlining: &Inlining, id: InstructionId) {
+        self.touched = true;
+        let body = self.own_body(id).map(|body| (body, self.clone_computation(body, SUFFIX).0));
+        self.module.move_instruction(id, inlining.caller);
+        if let Some((old, new)) = body {
+            self.replace_called_computation(id, old, new);
+        }
+        let opcode = self.instruction(id).opcode as usize;
+        self.counts.added[opcode] += 1;
+        self.counts.removed[opcode] += 1;
+        self.effects.note_change(self.module, id);
+        for index in 0..self.operands(id).len() {
+            if let Some(argument) = self.argument(inlining, self.operands(id)[index]) {
+                self.module.set_operand(id, index, argument);
+            }
+        }
+        // Those who use it follow, in the order in which they are moved.
+        if let Some(users) = self.users.get_mut() {
+            users.take(id.index());
+            for operand in self.module.operands(id) {
+                users.add(operand.index(), id);
+            }
+        }
+        if self.is_free_of_control_edges() {
+            return;
+        }
+        let predecessors = self.control_predecessors(id).to_vec();
+        self.module.drop_control_predecessors(id);
+        if let Some(successors) = self.control_successors.get_mut() {
+            successors.take(id.index());
+        }
+        for predecessor in predecessors {
+            let predecessor = self.argument(inlining, predecessor).unwrap_or(predecessor);
+            self.add_control_dependency(predecessor, id);
+        }
+    }
+
+    /// Removes an instruction that has stayed in a callee whose others were moved.
+    fn forget_moved_from(&mut self, id: InstructionId) {
+        let opcode = self.instruction(id).opcode as usize;
+        self.counts.removed[opcode] += 1;
+        for lists in [&mut self.users, &mut self.control_successors] {
+            if let Some(lists) = lists.get_mut() {
+                lists.take(id.index());
+            }
+        }
+        if let Some(callers) = self.callers.get_mut() {
+            self.module.for_each_called_computation(id, |callee| callers.remove(callee.index(), id));
+        }
+        self.module.remove_instruction(id);
     }
 
     /// Moves the control edges of a call to its inlined root. A root that was there before, an operand of the call,

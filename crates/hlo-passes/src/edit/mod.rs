@@ -7,6 +7,8 @@ mod constants;
 mod effects;
 mod element_type;
 mod inline;
+#[cfg(test)]
+mod inline_tests;
 mod interface;
 mod replace;
 mod schedule;
@@ -71,8 +73,10 @@ pub struct Editor<'m> {
     first_new: usize,
     touched: bool,
     counts: EditCounts,
-    /// How many instructions were copied by inlining since the counts were reset.
+    /// How many instructions were copied or moved by inlining since the counts were reset.
     copied: u64,
+    /// Computations that inlining has emptied, to be removed together.
+    emptied: Vec<ComputationId>,
 }
 
 impl Deref for Editor<'_> {
@@ -107,6 +111,7 @@ impl<'m> Editor<'m> {
             touched: false,
             counts: EditCounts::default(),
             copied: 0,
+            emptied: Vec::new(),
         }
     }
 
@@ -127,9 +132,12 @@ impl<'m> Editor<'m> {
         self.copied = 0;
     }
 
-    /// Drops removed instructions from the lists of their computations, and puts new ones of scheduled modules where
-    /// they can run.
+    /// Drops removed instructions from the lists of their computations and computations that inlining has emptied, and
+    /// puts new instructions of scheduled modules where they can run.
     pub fn compact(&mut self) {
+        let mut emptied = std::mem::take(&mut self.emptied);
+        emptied.retain(|&id| self.module.has_computation(id));
+        self.remove_computations(&emptied);
         self.module.compact();
         self.update_schedule();
     }

@@ -67,7 +67,7 @@ impl Code {
 
     /// Whether the verifier checks the rule only where layouts are final.
     pub const fn is_layout_sensitive(self) -> bool {
-        matches!(self, Self::BitcastSize | Self::LayoutChange | Self::HostCopy)
+        matches!(self, Self::BitcastSize | Self::LayoutChange | Self::HostCopy | Self::MemoryChange)
     }
 }
 

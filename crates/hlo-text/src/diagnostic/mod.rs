@@ -174,6 +174,7 @@ codes! {
     BitcastSize "HLO1551" "a bitcast changes the size in bytes or the memory";
     LayoutChange "HLO1552" "an instruction that can't change layouts has another than its operand";
     HostCopy "HLO1553" "a copy to or from the host changes the layout";
+    MemoryChange "HLO1554" "a dynamic slice or update moves an array to a memory that it can't move it to";
     DotDimensions "HLO1601" "the dimension numbers or sizes of a dot don't fit together";
     RaggedDot "HLO1602" "the groups of a ragged dot don't fit";
     ScaledDot "HLO1603" "the scales of a scaled dot don't fit";

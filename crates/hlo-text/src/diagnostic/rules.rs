@@ -180,8 +180,12 @@ explanations! {
         "When layouts are final, only copies, transposes, reshapes and their like change them. Checked with \
          `--layout-sensitive` only.";
     HostCopy "HLO1553" text
-        "A copy from the host's memory, `S(5)`, can't change the layout on its way. Checked with `--layout- \
-         sensitive` only.";
+        "A copy from the host's memory, `S(5)`, can't change the layout on its way. Checked with \
+         `--layout-sensitive` only.";
+    MemoryChange "HLO1554" text
+        "Of the fast memory, `S(1)`, dynamic slices and updates can't move anything to another one; a slice \
+         can't move from the device to the host, `S(5)`, nor an update from the host to the device. Checked \
+         with `--layout-sensitive` only.";
     DotDimensions "HLO1601" text
         "Contracting and batch dimensions come in pairs, one of each operand, of the same size, and none is \
          named twice.";

@@ -65,6 +65,14 @@ impl Module {
         used_names.get_or_insert_default().instructions.unique(&sanitize(wanted), strings)
     }
 
+    /// A fresh name for what comes of an instruction: that which [`Module::unique_instruction_name`] makes of its own.
+    fn unique_name_like(&mut self, id: InstructionId) -> Symbol {
+        self.used_names();
+        let name = self.instruction(id).name;
+        let Self { used_names, strings, .. } = self;
+        used_names.get_or_insert_default().instructions.unique_like(name, strings)
+    }
+
     /// A fresh computation name, see [`Module::unique_instruction_name`].
     pub fn unique_computation_name(&mut self, wanted: &str) -> Symbol {
         self.used_names();
@@ -168,22 +176,56 @@ impl Module {
         self.push_instruction(parent, copy)
     }
 
+    /// Moves an instruction that [`Module::take_instructions`] took to the end of a computation. Everything but
+    /// its id and its control edges becomes as a copy has it: it gets a fresh name like the one it has, which stays
+    /// taken, and forgets how the text spelt its attributes. A parameter gets the next free number.
+    pub fn move_instruction(&mut self, id: InstructionId, parent: ComputationId) {
+        let name = self.unique_name_like(id);
+        if !self.as_read.is_empty() {
+            let attributes = &self.attribute_pool[self.instructions[id.index()].attributes.as_range()];
+            for attr in attributes {
+                self.as_read.remove(&(id, attr.key));
+            }
+        }
+        let instruction = self.instruction_mut(id);
+        instruction.name = name;
+        instruction.parent = parent;
+        self.list_instruction(parent, id);
+    }
+
+    /// Takes the instructions out of a computation that is to be removed. Each must then be moved elsewhere
+    /// ([`Module::move_instruction`]) or removed; parameters are no longer listed as such.
+    pub fn take_instructions(&mut self, id: ComputationId) -> Vec<InstructionId> {
+        let computation = self.computation_mut(id);
+        computation.parameters.clear();
+        let mut taken = std::mem::take(&mut computation.instructions);
+        taken.retain(|&id| !self.is_removed(id));
+        taken
+    }
+
     fn push_operands(&mut self, operands: impl Iterator<Item = InstructionId>) -> PoolRange {
         let start = self.operand_pool.len();
         self.operand_pool.extend(operands);
         PoolRange::new(start, self.operand_pool.len() - start)
     }
 
-    fn push_instruction(&mut self, parent: ComputationId, mut instruction: Instruction) -> InstructionId {
+    fn push_instruction(&mut self, parent: ComputationId, instruction: Instruction) -> InstructionId {
         let id = InstructionId::from_index(self.instructions.len());
+        self.instructions.push(instruction);
+        self.list_instruction(parent, id);
+        id
+    }
+
+    /// Puts an instruction at the end of the lists of its computation.
+    fn list_instruction(&mut self, parent: ComputationId, id: InstructionId) {
+        let is_parameter = self.instruction(id).opcode == Opcode::Parameter;
         let computation = self.computation_mut(parent);
         computation.instructions.push(id);
-        if instruction.opcode == Opcode::Parameter {
-            instruction.parameter_number = computation.parameters.len() as u32;
+        if is_parameter {
+            let number = computation.parameters.len() as u32;
             computation.parameters.push(id);
+            self.instruction_mut(id).parameter_number = number;
         }
-        self.instructions.push(instruction);
-        id
     }
 
     fn computation_mut(&mut self, id: ComputationId) -> &mut Computation {
@@ -456,6 +498,11 @@ impl Module {
         let entry = self.computation(self.entry());
         let parameters = entry.parameters.iter().map(|&id| self.instruction(id).shape).collect();
         EntryComputationLayout { parameters, result: self.instruction(entry.root).shape }
+    }
+
+    /// Whether the computation is there and has not been removed.
+    pub fn has_computation(&self, id: ComputationId) -> bool {
+        self.computations.get(id.index()).is_some_and(Option::is_some)
     }
 
     /// Removes computations with all their instructions. Nothing that stays may call them, and the entry must not

@@ -115,19 +115,57 @@ impl NameSet {
     /// A name that is not taken, as like `wanted` as XLA makes it; it is taken from now on.
     pub(crate) fn unique(&mut self, wanted: &str, strings: &mut Interner) -> Symbol {
         let (root, wanted_number) = split_number(wanted);
-        let mut number = wanted_number.unwrap_or(0);
+        let number = wanted_number.unwrap_or(0);
         if self.is_number_taken(root, number, strings) {
-            let counter_key = strings.intern(root.as_bytes());
-            number = self.counters.get(&counter_key).copied().unwrap_or(0);
-            while self.is_number_taken(root, number, strings) {
-                number += 1;
-            }
-            self.counters.insert(counter_key, number + 1);
+            return self.next_of(root, wanted_number.is_none(), strings);
         }
         let is_bare = number == 0 && wanted_number.is_none();
         let symbol = strings.intern(if is_bare { root.as_bytes() } else { &self.text });
         self.take(symbol);
         symbol
+    }
+
+    /// As [`NameSet::unique`] for a name that is in use, so that it need not be looked up.
+    pub(crate) fn unique_like(&mut self, name: Symbol, strings: &mut Interner) -> Symbol {
+        let is_taken = self.taken.get(name.index()).copied().unwrap_or(false);
+        let text = strings.name(name).to_owned();
+        if is_taken && spelling(text.as_bytes()) != Spelling::Risky && is_legal_name(text.as_bytes()) {
+            let (root, number) = split_number(&text);
+            return self.next_of(root, number.is_none(), strings);
+        }
+        self.unique(&sanitize(&text), strings)
+    }
+
+    /// The next name of a root that is not taken; number 0 of it is not written if the name wanted has none.
+    fn next_of(&mut self, root: &str, is_bare: bool, strings: &mut Interner) -> Symbol {
+        let counter_key = strings.intern(root.as_bytes());
+        let mut number = self.counters.get(&counter_key).copied().unwrap_or(0);
+        let symbol = loop {
+            // Of number 0 there are two spellings.
+            if number != 0 || !self.is_number_taken(root, 0, strings) {
+                let symbol = match number {
+                    0 if is_bare => counter_key,
+                    _ => {
+                        self.write_number(root, number);
+                        strings.intern(&self.text)
+                    }
+                };
+                if !self.taken.get(symbol.index()).copied().unwrap_or(false) {
+                    break symbol;
+                }
+            }
+            number += 1;
+        };
+        self.counters.insert(counter_key, number + 1);
+        self.take(symbol);
+        symbol
+    }
+
+    fn write_number(&mut self, root: &str, number: i64) {
+        self.text.clear();
+        self.text.extend_from_slice(root.as_bytes());
+        self.text.push(b'.');
+        self.text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
     }
 }
 
@@ -219,6 +257,32 @@ mod tests {
             NameSet::unique_in_place(&mut symbols, &mut strings);
             let unique: Vec<&str> = symbols.iter().map(|&symbol| strings.name(symbol)).collect();
             assert_eq!(unique, expected, "{names:?}");
+        }
+    }
+
+    /// A copy of what has a name is called what somebody who asks for the same name gets.
+    #[test]
+    fn copies_are_named_as_if_asked_for() {
+        for names in [
+            &["p", "p", "p.1", "p.7"][..],
+            &["x.3", "x.0", "x", "x.1.2"],
+            &["p.007", "p.7", "p.0", "p"],
+            &["q.99999999999999999999", "q.-1", "q.+2", "q.", "q.x", "_q.00"],
+        ] {
+            let made = |copy: fn(&mut NameSet, Symbol, &mut Interner) -> Symbol| {
+                let (mut strings, mut set) = (Interner::default(), NameSet::default());
+                let mut symbols: Vec<Symbol> =
+                    names.iter().map(|name| set.unique(name, &mut strings)).collect();
+                for round in 0..3 * names.len() {
+                    symbols.push(copy(&mut set, symbols[round], &mut strings));
+                }
+                symbols.iter().map(|&symbol| strings.name(symbol).to_owned()).collect::<Vec<_>>()
+            };
+            let asked = made(|set, name, strings| {
+                let text = strings.name(name).to_owned();
+                set.unique(&text, strings)
+            });
+            assert_eq!(made(NameSet::unique_like), asked);
         }
     }
 

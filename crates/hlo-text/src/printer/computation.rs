@@ -1,5 +1,7 @@
 //! Computations as text.
 
+use std::io;
+
 use super::text::write_raw_quoted;
 use super::{Printer, Scope, shown_name, write_blanks};
 use crate::ir::ComputationId;
@@ -19,6 +21,19 @@ const NAME_AFTER_BRACE_ABOVE: usize = 5;
 impl Printer<'_> {
     /// Appends a computation, without a line feed after its brace.
     pub(super) fn computation(&mut self, out: &mut Vec<u8>, id: ComputationId, order: Order, scope: Scope) {
+        self.computation_in_pieces(out, id, order, scope, &mut |_| Ok(()))
+            .expect("nothing is written elsewhere");
+    }
+
+    /// As [`Printer::computation`], calling `piece` after every instruction; it may empty `out`.
+    pub(super) fn computation_in_pieces(
+        &mut self,
+        out: &mut Vec<u8>,
+        id: ComputationId,
+        order: Order,
+        scope: Scope,
+        piece: &mut dyn FnMut(&mut Vec<u8>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let module = self.module;
         let options = self.options;
         let computation = module.computation(id);
@@ -57,6 +72,9 @@ impl Printer<'_> {
             }
             self.instruction(out, instruction, inner);
             out.push(b'\n');
+            let length = out.len();
+            piece(out)?;
+            self.metadata.forget(length - out.len());
         }
         self.order.truncate(range.start);
         if let Some(outer) = outer {
@@ -75,6 +93,7 @@ impl Printer<'_> {
             out.extend_from_slice(b" // ");
             out.extend_from_slice(module.strings().get(computation.name));
         }
+        Ok(())
     }
 
     /// Appends `(p0: f32[2], p1: s32[]) -> f32[2]`.

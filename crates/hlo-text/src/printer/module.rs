@@ -8,7 +8,7 @@ use super::{PrintOptions, Printer, Scope, header, stack_frames, write_blanks};
 use crate::ir::{ComputationId, HeaderKey, InstructionId, MetadataId, Module, ShapeId, ValueId};
 
 /// Texts are handed over to a writer in pieces of about this many bytes.
-const CHUNK_BYTES: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 18;
 
 /// For the first allocation: about how long the line of an instruction is without strings.
 const BYTES_PER_INSTRUCTION: usize = 120;
@@ -53,13 +53,8 @@ fn print_pieces(
     for computation in order {
         let is_scheduled = module.header.is_scheduled && !calls.is_fusion_body(computation);
         let order = if is_scheduled { Order::Creation } else { Order::Post };
-        printer.computation(out, computation, order, scope);
+        printer.computation_in_pieces(out, computation, order, scope, &mut piece)?;
         out.extend_from_slice(b"\n\n");
-        let length = out.len();
-        piece(out)?;
-        if out.len() < length {
-            printer.metadata.clear();
-        }
     }
     Ok(())
 }

@@ -93,31 +93,37 @@ impl RenderedTexts {
 /// Long texts that are repeated: the places where they stand in the print already.
 #[derive(Default)]
 pub(super) struct RepeatedTexts {
-    /// By number; an empty range is none.
+    /// By number, counted from the start of the print; an empty range is none.
     ranges: Vec<(usize, usize)>,
+    /// How many bytes of the print are no longer in the buffer.
+    gone: usize,
 }
 
 impl RepeatedTexts {
     /// For texts with numbers below `count`. With 0 nothing is remembered.
     pub(super) fn with_count(count: usize) -> Self {
-        Self { ranges: vec![(0, 0); count] }
+        Self { ranges: vec![(0, 0); count], gone: 0 }
     }
 
-    /// Forgets all, because the print so far is no longer in the buffer.
-    pub(super) fn clear(&mut self) {
-        self.ranges.fill((0, 0));
+    /// The first so many bytes are no longer in the buffer.
+    #[inline]
+    pub(super) fn forget(&mut self, bytes: usize) {
+        self.gone += bytes;
     }
 
     /// Appends the text of number `index`, which `render` makes if it doesn't stand in `out` yet.
     #[inline]
     pub(super) fn write(&mut self, out: &mut Vec<u8>, index: usize, render: impl FnOnce(&mut Vec<u8>)) {
-        let from = out.len();
+        let gone = self.gone;
+        let from = gone + out.len();
         match self.ranges.get_mut(index) {
-            Some(&mut (start, end)) if start < end => out.extend_from_within(start..end),
+            Some(&mut (start, end)) if start < end && start >= gone => {
+                out.extend_from_within(start - gone..end - gone);
+            }
             range => {
                 render(out);
                 if let Some(range) = range {
-                    *range = (from, out.len());
+                    *range = (from, gone + out.len());
                 }
             }
         }
@@ -143,8 +149,8 @@ mod tests {
             write(&mut texts, &mut out, index);
         }
         assert_eq!(out, b"before 0;1;0;1;2;2;");
+        texts.forget(out.len());
         out.clear();
-        texts.clear();
         for index in [1, 1, 0] {
             write(&mut texts, &mut out, index);
         }

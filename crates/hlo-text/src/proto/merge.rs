@@ -201,7 +201,7 @@ impl Versions<'_> {
         for (index, &id) in now.instructions.iter().enumerate() {
             let number = ids.instruction(id);
             let mut inner = Writer::default();
-            let original = instructions.get(&number).filter(|_| id.index() < self.known.instructions.len());
+            let original = instructions.get(&number).filter(|_| self.known.has(self.module, id));
             match original {
                 Some(original) => self.instruction(&mut inner, original, id),
                 None => self.current.one_instruction(&mut inner, id),

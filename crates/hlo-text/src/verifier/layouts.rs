@@ -8,7 +8,9 @@ use super::entry::{layout_fault, size_fault};
 use super::equality::{EQUAL, Layouts, Sameness};
 use super::{Check, Verifier};
 
-/// XLA's number of the memory of the host.
+/// XLA's numbers of memories: the usual one of the device, its fast one, and that of the host.
+const DEFAULT_MEMORY: i64 = 0;
+const FAST_MEMORY: i64 = 1;
 const HOST_MEMORY: i64 = 5;
 
 impl Verifier<'_> {
@@ -75,6 +77,7 @@ impl Verifier<'_> {
             if array.rank() != result.rank() {
                 continue;
             }
+            self.check_memory_change(id, operand, memory_of(array), memory_of(result))?;
             // These have results of other element sizes than some of their operands.
             let resizes =
                 matches!(opcode, Opcode::Convert | Opcode::Compare | Opcode::IsFinite | Opcode::Scatter)
@@ -99,6 +102,29 @@ impl Verifier<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Dynamic slices and updates may move arrays between memories, but not in every direction.
+    fn check_memory_change(&self, id: InstructionId, operand: InstructionId, from: i64, to: i64) -> Check {
+        let opcode = self.opcode(id);
+        let direction = match (opcode, from, to) {
+            (Opcode::DynamicSlice | Opcode::DynamicUpdateSlice, FAST_MEMORY, to) if to != FAST_MEMORY => {
+                "out of the fast memory"
+            }
+            (Opcode::DynamicSlice, DEFAULT_MEMORY, HOST_MEMORY) => "from the device to the host",
+            (Opcode::DynamicUpdateSlice, HOST_MEMORY, DEFAULT_MEMORY) => "from the host to the device",
+            _ => return Ok(()),
+        };
+        let message = format!(
+            "{opcode} `{}` can't move its operand {direction}: {} to {}",
+            self.name(id),
+            self.text_of(operand),
+            self.text_of(id)
+        );
+        Err(self
+            .wrong(Code::MemoryChange, id, message)
+            .also(operand, "the operand")
+            .help("copy between the memories before or after it"))
     }
 
     fn keeps_layout(&self, id: InstructionId) -> bool {
@@ -207,8 +233,12 @@ fn byte_size(array: &ArrayShape) -> Option<i64> {
     array.element_count()?.checked_mul(bits).map(|bits| bits.div_euclid(8) + i64::from(bits % 8 != 0))
 }
 
+fn memory_of(array: &ArrayShape) -> i64 {
+    array.layout.as_ref().map_or(DEFAULT_MEMORY, |layout| layout.memory_space)
+}
+
 fn is_on_host(array: &ArrayShape) -> bool {
-    array.layout.as_ref().is_some_and(|layout| layout.memory_space == HOST_MEMORY)
+    memory_of(array) == HOST_MEMORY
 }
 
 /// Whether the layout states a size for elements that are whole bytes.

@@ -17,6 +17,8 @@ pub(crate) struct CallInliner;
 impl Pass for CallInliner {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let mut inlined = false;
+        // Dead computations stay until the end where what is done with them leaves its traces in names.
+        let keep_callees = has_fusion_of_many_results(edit);
         for (call, reason) in find_calls(edit, context.rewrites_left())? {
             if let Some(reason) = reason {
                 context.missed(edit, call, reason);
@@ -26,7 +28,11 @@ impl Pass for CallInliner {
                 continue;
             }
             context.applied(edit, call, "inlined");
-            edit.inline_call(call)?;
+            if keep_callees {
+                edit.inline_call(call)?;
+            } else {
+                edit.inline_call_and_drop_callee(call)?;
+            }
             inlined = true;
         }
         if inlined {
@@ -34,6 +40,13 @@ impl Pass for CallInliner {
         }
         Ok(())
     }
+}
+
+/// Whether there is a fusion that `dce` may leave fewer results: that makes new instructions, in dead computations, too,
+/// and an order of computations in which dead ones count.
+fn has_fusion_of_many_results(edit: &Editor<'_>) -> bool {
+    let mut all = edit.computations().iter().flat_map(|&id| edit.live_instructions(id));
+    all.any(|id| edit.instruction(id).opcode == Opcode::Fusion && edit.shape_of(id).as_tuple().is_some())
 }
 
 /// The calls in the order they are inlined, with the reasons why some are not. Callees come first: what is inlined has

@@ -402,3 +402,38 @@ fn long_texts_are_written_in_pieces() {
     // The helper compares what is written with what is printed at once.
     assert!(b.text(&PrintOptions::default()).len() > 9 << 20);
 }
+
+/// A computation of many pieces: texts that repeat are copied only from what is still in the buffer.
+#[test]
+fn long_computations_are_written_in_pieces() {
+    let mut text = "HloModule m\n\nENTRY e {\n  n0 = f32[] parameter(0)\n".to_owned();
+    for line in 1..=6000 {
+        let metadata = format!("op_name=\"{}/{}\"", "long/".repeat(20), line % 7 * (line / 2000));
+        let root = if line == 6000 { "ROOT " } else { "" };
+        text.push_str(&format!("  {root}n{line} = f32[] negate(n{}), metadata={{{metadata}}}\n", line - 1));
+    }
+    text.push_str("}\n");
+    let parsed = crate::parse_module(&text, &crate::ParseOptions::default()).expect("a valid module");
+    let options = PrintOptions::default();
+    let mut pieces = Pieces::default();
+    parsed.module.write_to(&mut pieces, &options).expect("memory takes everything");
+    assert_eq!(pieces.0.concat(), parsed.module.to_text(&options).into_bytes());
+    assert!(pieces.0.len() > 3, "only {} pieces", pieces.0.len());
+    let longest = pieces.0.iter().map(Vec::len).max().unwrap_or_default();
+    assert!(longest < 1 << 19, "a piece of {longest} bytes");
+}
+
+/// What was written, write by write.
+#[derive(Default)]
+struct Pieces(Vec<Vec<u8>>);
+
+impl std::io::Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -50,6 +50,15 @@ pub(crate) struct ProtoIds {
     pub(crate) instructions: Vec<i64>,
     /// By computation.
     pub(crate) computations: Vec<i64>,
+    /// The computation each instruction was read in.
+    pub(crate) parents: Vec<ComputationId>,
+}
+
+impl ProtoIds {
+    /// Whether the instruction is one that was read, and where it was then.
+    pub(crate) fn has(&self, module: &Module, id: InstructionId) -> bool {
+        self.parents.get(id.index()) == Some(&module.instruction(id).parent)
+    }
 }
 
 /// A module that has been read.
@@ -73,6 +82,8 @@ pub(super) struct Reader<'b> {
     computations: Ids<ComputationId>,
     /// The ids of computations by computation.
     computation_ids: Vec<i64>,
+    /// The computations of instructions by instruction.
+    parents: Vec<ComputationId>,
     /// Texts that others refer to by number.
     payloads: Vec<&'b [u8]>,
     /// The first instruction of the computation in the making.
@@ -109,6 +120,7 @@ fn read_nested(bytes: &[u8], dialect: Dialect, depth: usize) -> Read<ReadModule>
         instructions: InstructionIds::with_capacity(expected),
         computations: Ids::with_hasher(HASHER),
         computation_ids: Vec::new(),
+        parents: Vec::with_capacity(expected),
         payloads: Vec::new(),
         first_instruction: 0,
         size: bytes.len(),
@@ -201,7 +213,11 @@ impl<'b> Reader<'b> {
         }
         self.header(bytes, entry)?;
         let repeated_names = self.check_names()?;
-        let ids = ProtoIds { instructions: self.instructions.into_ids(), computations: self.computation_ids };
+        let ids = ProtoIds {
+            instructions: self.instructions.into_ids(),
+            computations: self.computation_ids,
+            parents: self.parents,
+        };
         Ok(ReadModule { module: self.builder.into_module(), ids, repeated_names })
     }
 
@@ -243,6 +259,7 @@ impl<'b> Reader<'b> {
             return Err(Fault::new(FaultKind::Id, message).within("root_id"));
         };
         let root = self.sort_by_id(order, root);
+        self.parents.resize(self.builder.module_ref().instruction_id_limit(), computation);
         let order = (first..self.builder.module_ref().instruction_id_limit()).map(InstructionId::from_index);
         let order = order.collect();
         let thread = thread.filter(|&thread| self.builder.module_ref().strings().get(thread) != b"main");

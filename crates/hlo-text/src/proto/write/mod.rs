@@ -46,7 +46,7 @@ impl AssignedIds {
                 next_computation.wrapping_sub(1)
             });
         }
-        let is_known = |id: InstructionId| id.index() < known.instructions.len();
+        let is_known = |id: InstructionId| known.has(module, id);
         let upper =
             |id: ComputationId, ids: &Self| ids.computations[id.index()].wrapping_shl(COMPUTATION_SHIFT);
         let mut is_flat = false;
@@ -69,10 +69,12 @@ impl AssignedIds {
                     .max()
                     .map_or(base, |id| id.wrapping_add(1)),
             };
-            // In the order in which they were made, which a schedule may have changed.
             let mut new: Vec<InstructionId> =
                 module.live_instructions(computation).filter(|&id| !is_known(id)).collect();
-            new.sort_unstable();
+            // In the order in which they came, which a schedule may have changed.
+            if module.header.is_scheduled {
+                new.sort_unstable();
+            }
             for id in new {
                 ids.instructions[id.index()] = next;
                 next = next.wrapping_add(1);
