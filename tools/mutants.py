@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do the tests notice when the code of a pass is changed?
 
-    tools/mutants.py [--work DIR] [--jobs N] [--shard K/N] [FILE ...]
+    tools/mutants.py [--work DIR] [--jobs N] [--shard K/N] [--again OUTPUT] [FILE ...]
 
 cargo-mutants (cargo install cargo-mutants) says what can be changed: a function's value, an operator, an arm or a guard of a
 match, a field. Building each change by itself takes a minute; here a copy of the workspace holds them all. A function
@@ -232,6 +232,7 @@ def main():
   parser.add_argument("--work", default=os.path.join(ROOT, "target/mutants"))
   parser.add_argument("--jobs", type=int, default=os.cpu_count())
   parser.add_argument("--shard", default="0/1", help="K/N: only the changes whose number has remainder K by N")
+  parser.add_argument("--again", metavar="OUTPUT", help="only the changes that this earlier output calls missed")
   args = parser.parse_args()
   texts, mutants, left_out = find_mutants(args.files)
   copy_workspace(args.work)
@@ -255,6 +256,10 @@ def main():
 
   shard, shards = map(int, args.shard.split("/"))
   chosen = [mutant for mutant in viable if mutant.number % shards == shard]
+  if args.again:
+    with open(args.again, encoding="utf-8") as file:
+      before = {re.sub(r"^missed (.*?):\d+: ", r"\1: ", line.rstrip("\n")) for line in file if line.startswith("missed ")}
+    chosen = [mutant for mutant in chosen if f"{mutant.file}: {mutant.name}" in before]
   counts = collections.Counter()
   with open(ARGUED, encoding="utf-8") as file:
     argued = {line.split("\t")[0] for line in file if "\t" in line}
