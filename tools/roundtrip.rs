@@ -2,7 +2,7 @@
 //! that is rejected, every print that does not give an equal module, every second print that differs from the
 //! first, and (with `--lost`) words of instructions that no print shows.
 //!
-//! `cargo run --example roundtrip -- [--lost] [--quiet] FILE...`; `-` reads paths from standard input.
+//! `cargo run -p hlo-lit-tests --example roundtrip -- [--lost] [--quiet] FILE...`; `-` reads paths from standard input.
 
 use std::collections::HashMap;
 use std::io::BufRead;
