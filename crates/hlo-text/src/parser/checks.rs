@@ -32,7 +32,6 @@ impl Builder<'_> {
         self.check_opcode(frame)?;
         let computed = if self.from_parts { None } else { self.computed_shape(frame)? };
         let shape = match (computed, frame.shape) {
-            (Some(computed), Some(declared)) if self.keeps_declared(frame, computed, declared) => declared,
             (Some(computed), _) => computed,
             (None, Some(shape)) => shape,
             (None, None) => self.inferred_shape(frame)?,
@@ -40,14 +39,6 @@ impl Builder<'_> {
         self.check_extent(frame, shape)?;
         self.check_result(frame, shape)?;
         Ok(shape)
-    }
-
-    /// Passes can give an instruction an operand with another layout than its result was made for; XLA's parser, which
-    /// computes the result anew, takes that layout. What was written is kept where it needn't be lost.
-    fn keeps_declared(&self, frame: &Frame, computed: ShapeId, declared: ShapeId) -> bool {
-        !self.strict()
-            && frame.word.opcode != Opcode::Constant
-            && self.module.shapes.compatible(computed, declared)
     }
 
     /// What is not in the text can be larger than the text.
