@@ -27,6 +27,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PASSES = "crates/hlo-passes/src/passes"
+PASSES_TESTS = "lit-tests/passes"
 ARGUED = os.path.join(ROOT, "tools/mutants_argued.txt")
 # A test run that takes longer is caught in a loop.
 SECONDS = 30
@@ -276,8 +277,6 @@ def main():
   print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
   return 1 if fresh else 0
 
-
-PASSES_TESTS = "lit-tests/passes"
 
 if __name__ == "__main__":
   sys.exit(main())

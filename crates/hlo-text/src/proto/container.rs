@@ -70,7 +70,9 @@ fn unpack(bytes: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, Box<Diagnostic>> 
     if !bytes.starts_with(GZIP_MAGIC) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut out = Vec::with_capacity(expected_length(bytes).min(limit));
+    let mut out = Vec::new();
+    // Only to grow less often: what the file says may be wrong, and there may be no such memory.
+    let _ = out.try_reserve_exact(expected_length(bytes).min(limit));
     let mut rest = bytes;
     while !rest.is_empty() {
         let at = bytes.len() - rest.len();
