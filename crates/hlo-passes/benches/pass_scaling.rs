@@ -360,8 +360,8 @@ o# = f32[2,2] add(d#, o$)",
         key: "rewrite-module-dtype",
         options: |_| "{from=f32 to=bf16}".to_owned(),
         start: "o0 = f32[2] parameter(0)",
-        pattern: "c# = f32[2] constant({1, 2})
-o# = f32[2] add(o$, c#)",
+        pattern: "k# = f32[2] constant({1, 2})
+o# = f32[2] add(o$, k#)",
         is_counted: false,
         ..PLAIN
     },
@@ -398,8 +398,8 @@ o# = f32[2,3] slice(w#), slice={[0:2], [0:3]}",
     Case {
         key: "legalize-compare",
         start: "o0 = f32[2] parameter(0)",
-        pattern: "c# = pred[2] compare(o$, o0), direction=LT, type=TOTALORDER
-o# = f32[2] convert(c#)",
+        pattern: "k# = pred[2] compare(o$, o0), direction=LT, type=TOTALORDER
+o# = f32[2] convert(k#)",
         ..PLAIN
     },
 ];

@@ -189,6 +189,7 @@ impl Editor<'_> {
         self.counts.added[opcode] += 1;
         self.counts.removed[opcode] += 1;
         self.effects.note_change(self.module, id);
+        self.operand_places.forget(id);
         for index in 0..self.operands(id).len() {
             if let Some(argument) = self.argument(inlining, self.operands(id)[index]) {
                 self.module.set_operand(id, index, argument);

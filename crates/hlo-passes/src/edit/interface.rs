@@ -8,6 +8,7 @@ use hlo_text::ir::{
 };
 
 use super::Editor;
+use crate::Set;
 use crate::pass::{PassError, PassResult};
 
 /// Frontend attributes of the module whose value is a list of entry parameter numbers.
@@ -211,19 +212,28 @@ impl Editor<'_> {
         id
     }
 
-    /// Gives an entry parameter another shape and drops the aliases that can't hold any more; returns these. Users
-    /// are not touched.
-    pub fn set_entry_parameter_shape(&mut self, id: InstructionId, shape: ShapeId) -> Vec<InputOutputAlias> {
-        self.module.settle_entry_layout();
-        let number = self.instruction(id).parameter_number;
-        self.set_shape(id, shape);
-        let header = &mut self.module.header;
-        let layout = header.entry_computation_layout.as_mut();
-        if let Some(slot) = layout.and_then(|layout| layout.parameters.get_mut(number as usize)) {
-            *slot = shape;
+    /// Gives entry parameters other shapes and drops the aliases that can't hold any more; returns these. Users are not
+    /// touched.
+    pub fn set_entry_parameter_shapes(
+        &mut self,
+        shapes: &[(InstructionId, ShapeId)],
+    ) -> Vec<InputOutputAlias> {
+        if shapes.is_empty() {
+            return Vec::new();
         }
-        let is_own = |alias: &mut InputOutputAlias| alias.parameter == i64::from(number);
-        header.input_output_alias.extract_if(.., is_own).collect()
+        self.module.settle_entry_layout();
+        let mut numbers = Set::default();
+        for &(id, shape) in shapes {
+            let number = self.instruction(id).parameter_number;
+            numbers.insert(i64::from(number));
+            self.set_shape(id, shape);
+            let layout = self.module.header.entry_computation_layout.as_mut();
+            if let Some(slot) = layout.and_then(|layout| layout.parameters.get_mut(number as usize)) {
+                *slot = shape;
+            }
+        }
+        let is_theirs = |alias: &mut InputOutputAlias| numbers.contains(&alias.parameter);
+        self.module.header.input_output_alias.extract_if(.., is_theirs).collect()
     }
 
     /// Removes entry parameters that nothing uses; those behind them move up, and so does everything that names
@@ -419,7 +429,7 @@ mod tests {
         edit.add_entry_parameter(added, "more");
         assert_eq!(header(&edit), (vec![(vec![], 1)], "s32[] f32[3]{0} u8[] -> f32[3]{0}".to_owned()));
         assert_eq!(edit.header.buffer_donors[0].parameter, 0);
-        assert_eq!(edit.set_entry_parameter_shape(parameters[2], added).len(), 1);
+        assert_eq!(edit.set_entry_parameter_shapes(&[(parameters[2], added)]).len(), 1);
         assert_eq!(header(&edit), (vec![], "s32[] u8[] u8[] -> f32[3]{0}".to_owned()));
     }
 }

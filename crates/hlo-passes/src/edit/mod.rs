@@ -10,6 +10,7 @@ mod inline;
 #[cfg(test)]
 mod inline_tests;
 mod interface;
+mod operand_places;
 mod replace;
 mod schedule;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use crate::Map;
 use crate::analysis::PostOrder;
 use constants::LiteralFacts;
 use effects::EffectCache;
+use operand_places::OperandPlaces;
 use users::UserLists;
 
 pub use constants::IntegerRange;
@@ -61,6 +63,7 @@ impl Default for EditCounts {
 pub struct Editor<'m> {
     module: &'m mut Module,
     users: OnceCell<UserLists>,
+    operand_places: OperandPlaces,
     control_successors: OnceCell<UserLists>,
     callers: OnceCell<UserLists>,
     effects: EffectCache,
@@ -100,6 +103,7 @@ impl<'m> Editor<'m> {
         Self {
             module,
             users: OnceCell::new(),
+            operand_places: OperandPlaces::default(),
             control_successors: OnceCell::new(),
             callers: OnceCell::new(),
             effects: EffectCache::default(),
@@ -358,9 +362,9 @@ impl<'m> Editor<'m> {
             return;
         }
         self.touched = true;
-        self.module.set_operand(id, index, operand);
+        let is_left = self.operand_places.replace_one(self.module, id, index, operand);
         if let Some(users) = self.users.get_mut() {
-            if !self.module.operands(id).contains(&old) {
+            if !is_left {
                 users.remove(old.index(), id);
             }
             users.add(operand.index(), id);
@@ -370,6 +374,7 @@ impl<'m> Editor<'m> {
     /// Replaces all operands.
     pub fn set_operands(&mut self, id: InstructionId, operands: &[InstructionId]) {
         self.touched = true;
+        self.operand_places.forget(id);
         if let Some(users) = self.users.get_mut() {
             for old in self.module.operands(id) {
                 users.remove(old.index(), id);

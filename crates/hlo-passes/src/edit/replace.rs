@@ -179,11 +179,7 @@ impl Editor<'_> {
                 new_is_user = true;
                 continue;
             }
-            for index in 0..self.module.operands(user).len() {
-                if self.module.operands(user)[index] == old {
-                    self.module.set_operand(user, index, new);
-                }
-            }
+            self.operand_places.replace_all(self.module, user, old, new);
             if let Some(users) = self.users.get_mut() {
                 users.add(new.index(), user);
             }

@@ -7,6 +7,8 @@
 //! stands; where they differ the module was edited, and the current value is taken. Instructions and computations go by
 //! their ids, other entries of lists by their place.
 
+use std::borrow::Cow;
+
 use hashbrown::HashMap;
 
 use super::fault::{InField, Read};
@@ -139,23 +141,23 @@ impl Versions<'_> {
             base_order.iter().map(|listed| (listed.id, listed)).collect();
         // In the order of the original, unless computations came, went or moved.
         let moved = order.iter().map(|listed| listed.id).ne(base_order.iter().map(|listed| listed.id));
-        let mut by_id: HashMap<i64, Vec<u8>, foldhash::fast::FixedState> = HashMap::with_hasher(HASHER);
+        let mut by_id: HashMap<i64, Cow<'_, [u8]>, foldhash::fast::FixedState> = HashMap::with_hasher(HASHER);
         let mut written = Vec::with_capacity(order.len());
         for (index, listed) in order.iter().enumerate() {
             let id = ids.computation(listed.id);
             let before =
                 base_lists.get(&listed.id).filter(|_| listed.id.index() < self.known.computations.len());
-            let mut w = Writer::default();
-            match (before, computations.get(&id)) {
-                (Some(before), Some(original)) => self.computation(&mut w, original, before, listed, ids),
-                _ => self.current.computation(&mut w, listed),
-            }
-            .at("computations", index)?;
-            by_id.insert(id, w.out);
+            let bytes = match (before, computations.get(&id)) {
+                (Some(before), Some(original)) => self.computation(original, before, listed, ids),
+                _ => {
+                    let mut w = Writer::default();
+                    self.current.computation(&mut w, listed).map(|()| w.out.into())
+                }
+            };
+            by_id.insert(id, bytes.at("computations", index)?);
             written.push(id);
         }
-        let is_same =
-            |id: &i64| matches!((by_id.get(id), computations.get(id)), (Some(new), Some(old)) if new == old);
+        let is_same = |id: &i64| matches!((by_id.get(id), computations.get(id)), (Some(new), Some(old)) if new.as_ref() == *old);
         if !moved
             && written.len() == original_order.len()
             && merged_rest.out == rest
@@ -163,7 +165,7 @@ impl Versions<'_> {
         {
             return Ok(original.to_vec());
         }
-        let mut w = Writer::default();
+        let mut w = Writer { out: Vec::with_capacity(original.len()) };
         let (before, after): (Vec<_>, Vec<_>) = Fields::new(&merged_rest.out)
             .collect::<Read<Vec<_>>>()?
             .into_iter()
@@ -179,14 +181,13 @@ impl Versions<'_> {
         Ok(w.out)
     }
 
-    fn computation(
+    fn computation<'b>(
         &mut self,
-        w: &mut Writer,
-        original: &[u8],
+        original: &'b [u8],
         before: &Listed,
         now: &Listed,
         ids: &AssignedIds,
-    ) -> Read<()> {
+    ) -> Read<Cow<'b, [u8]>> {
         let (rest, original_order, instructions) = split(original, c::INSTRUCTIONS, i::ID)?;
         let mut parts = [Writer::default(), Writer::default()];
         self.base.before_instructions(&mut parts[0], before.id);
@@ -195,27 +196,29 @@ impl Versions<'_> {
         self.current.after_instructions(&mut parts[1], now.id);
         let mut merged_rest = Writer::default();
         merge(&mut merged_rest, &rest, &parts[0].out, &parts[1].out, &c::MESSAGE)?;
-        let mut by_id: HashMap<i64, Vec<u8>, foldhash::fast::FixedState> = HashMap::with_hasher(HASHER);
+        let mut by_id: HashMap<i64, Cow<'_, [u8]>, foldhash::fast::FixedState> = HashMap::with_hasher(HASHER);
         let mut written = Vec::with_capacity(now.instructions.len());
         let mut changed = merged_rest.out != rest;
         for (index, &id) in now.instructions.iter().enumerate() {
             let number = ids.instruction(id);
-            let mut inner = Writer::default();
             let original = instructions.get(&number).filter(|_| self.known.has(self.module, id));
-            match original {
-                Some(original) => self.instruction(&mut inner, original, id),
-                None => self.current.one_instruction(&mut inner, id),
-            }
-            .at("instructions", index)?;
-            changed |= original.is_none_or(|original| *original != inner.out);
-            by_id.insert(number, inner.out);
+            let bytes = match original {
+                Some(original) => self.instruction(original, id),
+                None => {
+                    let mut w = Writer::default();
+                    self.current.one_instruction(&mut w, id).map(|()| w.out.into())
+                }
+            };
+            let bytes = bytes.at("instructions", index)?;
+            changed |= original.is_none_or(|original| *original != bytes.as_ref());
+            by_id.insert(number, bytes);
             written.push(number);
         }
         let moved = before.instructions != now.instructions;
         if !changed && !moved && written.len() == original_order.len() {
-            w.out.extend_from_slice(original);
-            return Ok(());
+            return Ok(original.into());
         }
+        let mut w = Writer { out: Vec::with_capacity(original.len()) };
         let fields = Fields::new(&merged_rest.out).collect::<Read<Vec<_>>>()?;
         let (first, last): (Vec<_>, Vec<_>) =
             fields.into_iter().partition(|field| field.number < c::INSTRUCTIONS);
@@ -226,10 +229,10 @@ impl Versions<'_> {
             }
         }
         last.iter().for_each(|field| w.out.extend_from_slice(field.raw));
-        Ok(())
+        Ok(w.out.into())
     }
 
-    fn instruction(&mut self, w: &mut Writer, original: &[u8], id: InstructionId) -> Read<()> {
+    fn instruction<'b>(&mut self, original: &'b [u8], id: InstructionId) -> Read<Cow<'b, [u8]>> {
         // Literals may be large: they are compared where they are.
         let literal = |module: &Module| module.instruction(id).literal;
         let same = match (literal(self.base_module), literal(self.module)) {
@@ -247,6 +250,11 @@ impl Versions<'_> {
         self.current.one_instruction(&mut now, id)?;
         self.base.omit_literal = false;
         self.current.omit_literal = false;
-        merge(w, original, &before.out, &now.out, &i::MESSAGE)
+        if before.out == now.out {
+            return Ok(original.into());
+        }
+        let mut w = Writer::default();
+        merge(&mut w, original, &before.out, &now.out, &i::MESSAGE)?;
+        Ok(w.out.into())
     }
 }

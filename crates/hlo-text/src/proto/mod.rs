@@ -211,7 +211,7 @@ pub fn write(module: &Module, source: Option<&Source<'_>>) -> Result<Written, Bo
         None => {
             let ids = write::AssignedIds::new(module, None);
             let mut encoder = write::Encoder::new(module, &ids);
-            let mut w = Writer::default();
+            let mut w = Writer { out: Vec::with_capacity(encoder.size_estimate().min(MAX_PROTO_BYTES)) };
             let result = encoder.module(&mut w);
             elided.append(&mut encoder.elided);
             result.map(|()| w.out)

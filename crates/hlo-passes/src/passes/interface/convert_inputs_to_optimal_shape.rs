@@ -32,8 +32,8 @@
 
 use hlo_text::diagnostic::did_you_mean;
 use hlo_text::ir::{
-    ArrayShape, Attr, AttrKey, AttrValue, InstructionId, Opcode, Shape, ShapeId, Sharding, ShardingKind,
-    Value,
+    ArrayShape, Attr, AttrKey, AttrValue, ElementType, InstructionId, Opcode, Shape, ShapeId, Sharding,
+    ShardingKind, Value,
 };
 use serde_json::Value as Json;
 
@@ -71,9 +71,16 @@ struct Entry {
 /// The same, checked.
 struct Plan {
     parameter: InstructionId,
+    element_type: ElementType,
     /// Sizes between reshape and transpose.
     sizes: Vec<i64>,
     permutation: Vec<i64>,
+}
+
+impl Plan {
+    fn is_transposed(&self) -> bool {
+        !self.permutation.iter().copied().eq(0..self.permutation.len() as i64)
+    }
 }
 
 impl Pass for ConvertInputsToOptimalShape {
@@ -98,8 +105,23 @@ impl Pass for ConvertInputsToOptimalShape {
             plans.push(plan);
         }
         drop(known);
-        for plan in plans {
-            convert(edit, &plan, context)?;
+        let mut shapes = Vec::with_capacity(plans.len());
+        plans.retain(|plan| {
+            let shape = wanted_shape(edit, plan, context);
+            shapes.extend(shape.map(|shape| (plan.parameter, shape)));
+            shape.is_some()
+        });
+        let old_shapes: Vec<ShapeId> =
+            plans.iter().map(|plan| edit.instruction(plan.parameter).shape).collect();
+        for alias in edit.set_entry_parameter_shapes(&shapes) {
+            let parameter = edit.computation(edit.entry()).parameters[alias.parameter as usize];
+            let (name, index) = (edit.name_of(parameter), alias.output_index);
+            let message =
+                format!("warning: the alias of output {index:?} with `{name}` is dropped: shapes differ");
+            context.log.push(message);
+        }
+        for (plan, old_shape) in plans.iter().zip(old_shapes) {
+            give_users_the_old_shape(edit, plan, old_shape)?;
         }
         if context.wants_remarks {
             for &parameter in &edit.computation(edit.entry()).parameters {
@@ -212,7 +234,7 @@ fn plan(edit: &Editor<'_>, entry: Entry, known: &Map<&str, InstructionId>) -> Pa
             "it can't be transposed: {permutation:?} is no permutation of {rank} dimensions"
         ));
     }
-    Ok(Plan { parameter, sizes, permutation })
+    Ok(Plan { parameter, element_type: old.element_type, sizes, permutation })
 }
 
 /// Whether a sharding only fits the dimensions there are.
@@ -228,42 +250,41 @@ fn is_cut(edit: &Editor<'_>, id: InstructionId) -> bool {
     }
 }
 
-fn convert(edit: &mut Editor<'_>, plan: &Plan, context: &mut PassContext<'_>) -> PassResult<()> {
+/// The shape that a parameter gets, if it is to be changed.
+fn wanted_shape(edit: &mut Editor<'_>, plan: &Plan, context: &mut PassContext<'_>) -> Option<ShapeId> {
     let parameter = plan.parameter;
     let old_shape = edit.instruction(parameter).shape;
-    let Some(old) = edit.shape(old_shape).as_array() else { return Ok(()) };
-    let (element_type, is_reshaped) = (old.element_type, old.dimensions != plan.sizes);
-    let is_transposed = !plan.permutation.iter().copied().eq(0..plan.permutation.len() as i64);
-    if !is_reshaped && !is_transposed {
+    let is_reshaped = edit.shape(old_shape).as_array()?.dimensions != plan.sizes;
+    if !is_reshaped && !plan.is_transposed() {
         context.missed(edit, parameter, "it has the wanted shape already");
-        return Ok(());
+        return None;
     }
     if is_cut(edit, parameter) {
         context.missed(edit, parameter, "its sharding cuts it into tiles");
-        return Ok(());
+        return None;
     }
     if !context.may_rewrite(edit, parameter) {
-        return Ok(());
+        return None;
     }
     let sizes: Vec<i64> = plan.permutation.iter().map(|&from| plan.sizes[from as usize]).collect();
-    let new_shape = edit.array_shape(element_type, &sizes);
+    let new_shape = edit.array_shape(plan.element_type, &sizes);
     if context.wants_remarks {
         let (old, new) = (edit.shape_text(old_shape, false), edit.shape_text(new_shape, false));
         context.applied(edit, parameter, format_args!("{old} becomes {new}"));
     }
-    for alias in edit.set_entry_parameter_shape(parameter, new_shape) {
-        let (name, index) = (edit.name_of(parameter), alias.output_index);
-        context
-            .log
-            .push(format!("warning: the alias of output {index:?} with `{name}` is dropped: shapes differ"));
-    }
-    let mut view = parameter;
-    if is_transposed {
+    Some(new_shape)
+}
+
+/// Undoes a parameter's change for all that use it.
+fn give_users_the_old_shape(edit: &mut Editor<'_>, plan: &Plan, old_shape: ShapeId) -> PassResult<()> {
+    let is_reshaped = edit.shape(old_shape).as_array().is_some_and(|old| old.dimensions != plan.sizes);
+    let mut view = plan.parameter;
+    if plan.is_transposed() {
         let mut inverse = vec![0; plan.permutation.len()];
         for (to, &from) in plan.permutation.iter().enumerate() {
             inverse[from as usize] = to as i64;
         }
-        let shape = if is_reshaped { edit.array_shape(element_type, &plan.sizes) } else { old_shape };
+        let shape = if is_reshaped { edit.array_shape(plan.element_type, &plan.sizes) } else { old_shape };
         view = put_between(edit, view, Opcode::Transpose, shape, Some(inverse))?;
     }
     if is_reshaped {

@@ -15,10 +15,24 @@ use super::fault::{InField, Read};
 use super::read::ProtoIds;
 use super::schema::{hlo_computation_proto as c, hlo_module_proto as m};
 use super::wire::Writer;
-use crate::ir::{ComputationId, InstructionId, Module, Opcode, Symbol};
+use crate::ir::{ComputationId, InstructionId, Literal, LiteralData, Module, Opcode, Symbol};
 
 /// How far up an instruction's id has the id of its computation.
 const COMPUTATION_SHIFT: u32 = 32;
+
+/// About how many bytes an instruction has without its literal.
+const INSTRUCTION_BYTES: usize = 160;
+
+/// About how many bytes the values of a literal have.
+fn literal_size(literal: &Literal) -> usize {
+    match &literal.data {
+        LiteralData::Dense(elements) => {
+            elements.len().saturating_mul(elements.element_type().storage_bytes())
+        }
+        LiteralData::Tuple(elements) => elements.iter().map(literal_size).fold(0, usize::saturating_add),
+        LiteralData::Elided => 0,
+    }
+}
 
 /// The ids that everything gets.
 pub(crate) struct AssignedIds {
@@ -125,6 +139,20 @@ impl<'m> Encoder<'m> {
             }
         }
         Self { module, ids, fusion_bodies, omit_literal: false, elided: Vec::new() }
+    }
+
+    /// About how many bytes the message has, so that room is made once and large literals don't move as it grows.
+    pub(crate) fn size_estimate(&self) -> usize {
+        let (mut count, mut literals) = (0usize, 0usize);
+        for &computation in self.module.computations() {
+            for id in self.module.live_instructions(computation) {
+                count += 1;
+                if let Some(literal) = self.module.instruction(id).literal {
+                    literals = literals.saturating_add(literal_size(self.module.literal(literal)));
+                }
+            }
+        }
+        literals.saturating_add(count.saturating_mul(INSTRUCTION_BYTES))
     }
 
     /// The computations and instructions in the order they are written: callees and operands first. Of the computations
