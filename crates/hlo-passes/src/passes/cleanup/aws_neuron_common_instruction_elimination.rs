@@ -147,16 +147,9 @@ impl Keys {
         let instruction = edit.instruction(id);
         let opcode = instruction.opcode;
         let literal = match (opcode, instruction.literal) {
-            (
-                Opcode::Parameter
-                | Opcode::Domain
-                | Opcode::AsyncStart
-                | Opcode::AsyncUpdate
-                | Opcode::AsyncDone
-                | Opcode::CopyStart
-                | Opcode::CopyDone,
-                _,
-            ) => return None,
+            (Opcode::Parameter | Opcode::Domain, _) => return None,
+            // Replaced one by one, halves of a pair could leave a first one with two users.
+            _ if opcode.begins_pair() => return None,
             (Opcode::Iota | Opcode::PartitionId | Opcode::ReplicaId, _) => None,
             (Opcode::Constant, Some(literal)) => {
                 if has_domains || edit.literal(literal).has_elided() {

@@ -18,6 +18,9 @@ pub(crate) const SHARDY: &[u8] = b"xla.sdy.sharding";
 const NO_OPERANDS: &str = "it has no operands: of such instructions only constants, `partition-id`, `replica-id` and \
                            several `iota` of one user are combined";
 
+/// Why what begins a pair stays.
+const BEGINS_PAIR: &str = "it begins a pair, which is combined as a whole where it ends";
+
 /// Why instructions that could be combined stay.
 pub(crate) const NO_IDENTICAL: &str = "no earlier instruction of its computation is identical to it";
 
@@ -50,6 +53,9 @@ struct Eliminator {
 struct Key {
     opcode: Opcode,
     shape: ShapeId,
+    /// What it is the second half of, the last one first.
+    halves: SmallVec<[(Opcode, ShapeId); 1]>,
+    /// Those of the first half if there is one.
     operands: SmallVec<[InstructionId; 4]>,
     attributes: SmallVec<[(AttrKey, [u64; 2]); 2]>,
 }
@@ -168,7 +174,11 @@ impl Eliminator {
                 }
                 continue;
             }
-            if edit.has_side_effect(id) {
+            if opcode.begins_pair() {
+                context.missed_if_asked(edit, id, BEGINS_PAIR);
+                continue;
+            }
+            if edit.has_side_effect(id) || first_halves(edit, id).any(|half| edit.has_side_effect(half)) {
                 context.missed_if_asked(edit, id, "it has a side effect");
                 continue;
             }
@@ -219,6 +229,22 @@ impl Eliminator {
             operands.sort_unstable();
         }
         let mut attributes = SmallVec::new();
+        // Halves that are replaced one by one may leave one with two users; they are one instruction here.
+        let mut halves = SmallVec::new();
+        let mut first = id;
+        for half in first_halves(edit, id) {
+            halves.push((edit.instruction(half).opcode, edit.instruction(half).shape));
+            let kept = edit.attributes(half).iter().filter(|attr| attr.key != AttrKey::Origin);
+            attributes.extend(kept.map(|attr| (attr.key, comparable(edit, &self.structure, attr.value))));
+            first = half;
+        }
+        for (_, shape) in &mut halves {
+            *shape = self.layout_free(edit, *shape);
+        }
+        if first != id {
+            let own = operands.into_iter().skip(1);
+            operands = edit.operands(first).iter().copied().chain(own).collect();
+        }
         for attr in edit.attributes(id) {
             // Compared apart, or not part of what the instruction does.
             if matches!(
@@ -236,8 +262,16 @@ impl Eliminator {
             attributes.push((attr.key, value));
         }
         let shape = self.layout_free(edit, shape);
-        Key { opcode, shape, operands, attributes }
+        Key { opcode, shape, halves, operands, attributes }
     }
+}
+
+/// What the instruction is the second half of: the updates and the start in front of it.
+fn first_halves(edit: &Editor<'_>, id: InstructionId) -> impl Iterator<Item = InstructionId> {
+    let before = |&id: &InstructionId| {
+        edit.operands(id).first().copied().filter(|&half| edit.instruction(half).opcode.begins_pair())
+    };
+    std::iter::successors(before(&id), before)
 }
 
 /// A number that is the same for equal attribute values of a module, and, but for clashes of hashes, for no others.
