@@ -14,6 +14,7 @@ pub mod opt;
 pub mod output;
 mod panics;
 mod pasted;
+mod result_file;
 mod roundtrip;
 pub mod stats;
 pub mod tool;

@@ -23,6 +23,58 @@ pub struct OutputOptions {
     pub keep_container: bool,
 }
 
+/// A module of which it is sure that it can be written.
+pub(crate) enum Prepared<'m> {
+    /// As text, which is made while it is written.
+    Text(&'m Module, &'m OutputOptions),
+    /// As these bytes, which may be compressed while they are written.
+    Bytes(Vec<u8>, &'m OutputOptions),
+}
+
+/// Prepares the writing of `module`, which came from `source` if that is a protocol buffer; gives what is to be said of
+/// it, too.
+///
+/// # Errors
+/// The module can't be written in this form.
+pub(crate) fn prepare<'m>(
+    module: &'m Module,
+    source: Option<&Source<'_>>,
+    options: &'m OutputOptions,
+) -> Result<(Prepared<'m>, Vec<Diagnostic>), Box<Diagnostic>> {
+    match options.format {
+        Format::Hlo => Ok((Prepared::Text(module, options), Vec::new())),
+        Format::Proto(encoding) => {
+            let (bytes, warnings) = proto_bytes(module, source, options, encoding)?;
+            Ok((Prepared::Bytes(bytes, options), warnings))
+        }
+    }
+}
+
+impl Prepared<'_> {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub(crate) fn write_to(&self, mut out: impl Write) -> io::Result<()> {
+        let (Self::Text(_, options) | Self::Bytes(_, options)) = self;
+        if !options.compressed {
+            return self.write_uncompressed(out);
+        }
+        // No time and no name: the same module gives the same bytes.
+        let mut encoder = GzEncoder::new(&mut out, Compression::default());
+        self.write_uncompressed(&mut encoder)?;
+        encoder.finish()?;
+        Ok(())
+    }
+
+    fn write_uncompressed(&self, mut out: impl Write) -> io::Result<()> {
+        match self {
+            Self::Text(module, options) => module.write_to(out, &options.print),
+            Self::Bytes(bytes, _) => out.write_all(bytes),
+        }
+    }
+}
+
 /// Writes `module`, which came from `source` if that is a protocol buffer; gives what is to be said of it.
 ///
 /// # Errors
@@ -31,32 +83,12 @@ pub fn write(
     module: &Module,
     source: Option<&Source<'_>>,
     options: &OutputOptions,
-    mut out: impl Write,
+    out: impl Write,
 ) -> io::Result<Result<Vec<Diagnostic>, Box<Diagnostic>>> {
-    let (bytes, warnings) = match options.format {
-        Format::Hlo if !options.compressed => {
-            module.write_to(out, &options.print)?;
-            return Ok(Ok(Vec::new()));
-        }
-        Format::Hlo => {
-            let mut text = Vec::new();
-            module.write_to(&mut text, &options.print)?;
-            (text, Vec::new())
-        }
-        Format::Proto(encoding) => match proto_bytes(module, source, options, encoding) {
-            Ok(written) => written,
-            Err(error) => return Ok(Err(error)),
-        },
-    };
-    if options.compressed {
-        // No time and no name: the same module gives the same bytes.
-        let mut encoder = GzEncoder::new(&mut out, Compression::default());
-        encoder.write_all(&bytes)?;
-        encoder.finish()?;
-    } else {
-        out.write_all(&bytes)?;
+    match prepare(module, source, options) {
+        Ok((prepared, warnings)) => prepared.write_to(out).map(|()| Ok(warnings)),
+        Err(error) => Ok(Err(error)),
     }
-    Ok(Ok(warnings))
 }
 
 fn proto_bytes(

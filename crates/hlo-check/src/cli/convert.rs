@@ -1,5 +1,6 @@
 //! `hlo-check convert IN OUT`: modules from one form to another.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -12,6 +13,7 @@ use super::{Streams, exit};
 use crate::input::{self, Format};
 use crate::opt::{ErrorFormat, diagnostic_text};
 use crate::output::{self, OutputOptions};
+use crate::result_file::ResultFile;
 use crate::roundtrip;
 
 pub(super) const SYNTAX: Syntax = Syntax {
@@ -20,7 +22,11 @@ pub(super) const SYNTAX: Syntax = Syntax {
     options: &[
         value("--to", "hlo|pb|pbtxt", "what to write, whatever OUT is called"),
         value("--format", "hlo|pb|pbtxt", "what IN is, whatever it looks like"),
-        value("--out-dir", "DIR", "where the results of several inputs go, named after them; needs --to"),
+        value(
+            "--out-dir",
+            "DIR",
+            "the folder, made if it is not there, that the results of several inputs go to, named after them; needs --to",
+        ),
         flag("--strict", "reads only what XLA reads"),
         value(
             "--print",
@@ -115,17 +121,52 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
         };
         return convert(&request, input, output, format, compressed, streams);
     };
+    let format = request.to.unwrap_or(Format::Hlo);
+    let path_of = |file: &str| {
+        let stem = Path::new(file).file_stem().and_then(OsStr::to_str).unwrap_or("module");
+        format!("{folder}/{stem}.{}", format.extension())
+    };
+    if let Some(message) = overwritten(&request.files, path_of, streams.current_dir) {
+        writeln!(streams.err, "error: {message}")?;
+        return Ok(exit::USAGE);
+    }
+    if let Err(error) = std::fs::create_dir_all(streams.current_dir.join(folder)) {
+        writeln!(streams.err, "error: can't make the folder {folder}: {error}")?;
+        return Ok(exit::USAGE);
+    }
     let mut status = 0;
     for file in &request.files {
-        let format = request.to.unwrap_or(Format::Hlo);
-        let stem = Path::new(file).file_stem().and_then(OsStr::to_str).unwrap_or("module");
-        let output = format!("{folder}/{stem}.{}", format.extension());
+        let output = path_of(file);
         let own = convert(&request, file, &output, format, false, streams)?;
         if status == 0 {
             status = own;
         }
     }
     Ok(status)
+}
+
+/// What would be lost if each of `files` were written to the path that belongs to it.
+fn overwritten(files: &[&str], path_of: impl Fn(&str) -> String, current_dir: &Path) -> Option<String> {
+    let whole = |path: &str| {
+        let path = current_dir.join(path);
+        std::fs::canonicalize(&path).unwrap_or(path)
+    };
+    let inputs: HashMap<_, _> =
+        files.iter().filter(|&&file| file != "-").map(|&file| (whole(file), file)).collect();
+    let mut outputs = HashMap::new();
+    for &file in files {
+        let output = path_of(file);
+        if let Some(input) = inputs.get(&whole(&output)) {
+            return Some(format!("`{output}`, where `{file}` would go, is the input `{input}`"));
+        }
+        match outputs.insert(output, file) {
+            Some(other) if other != file => {
+                return Some(format!("`{other}` and `{file}` would both go to `{}`", path_of(file)));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn complain(
@@ -168,9 +209,8 @@ fn convert(
         print: request.print.clone(),
         keep_container: request.keep_container,
     };
-    let mut result = Vec::new();
-    let warnings = match output::write(&input.module, input.proto.as_ref(), &options, &mut result)? {
-        Ok(warnings) => warnings,
+    let (prepared, warnings) = match output::prepare(&input.module, input.proto.as_ref(), &options) {
+        Ok(prepared) => prepared,
         Err(error) => {
             complain(request, &error, Source::without_text(name), streams)?;
             return Ok(exit::USAGE);
@@ -188,8 +228,14 @@ fn convert(
     }
     let status = if request.verify && !losses.is_empty() { exit::CHECK } else { 0 };
     if output == "-" {
-        streams.out.write_all(&result)?;
-    } else if let Err(error) = std::fs::write(streams.current_dir.join(output), &result) {
+        prepared.write_to(&mut *streams.out)?;
+        return Ok(status);
+    }
+    let mut file = ResultFile::new(streams.current_dir.join(output), false);
+    let written = prepared.write_to(&mut file);
+    // What the file says of a fault is more than what the writer hands on.
+    let fault = file.take_error().map_or(written, Err);
+    if let Err(error) = fault.and_then(|()| file.finish()) {
         writeln!(streams.err, "error: can't write {output}: {error}")?;
         return Ok(exit::USAGE);
     }

@@ -74,6 +74,10 @@ pub(super) struct Arguments {
     pub(super) format: Option<Format>,
     /// The protocol buffer that is written instead of text.
     pub(super) emit_proto: Option<Encoding>,
+    /// Whether the caller said what is written, so that the name of the file doesn't.
+    has_emit_proto: bool,
+    /// Whether the output is compressed.
+    compressed: bool,
     /// Whether what the output can't carry is reported.
     pub(super) verify_roundtrip: bool,
     pub(super) print: PrintOptions,
@@ -118,7 +122,7 @@ impl Arguments {
     pub(super) fn output_options(&self) -> OutputOptions {
         OutputOptions {
             format: self.emit_proto.map_or(Format::Hlo, Format::Proto),
-            compressed: false,
+            compressed: self.compressed,
             print: self.print.clone(),
             keep_container: false,
         }
@@ -204,7 +208,11 @@ const OPTIONS: &[OptionRow] = &[
     row("disable-all-passes", Switch(|arguments, on| arguments.disable_all = on), "runs none"),
     row("list-passes", Optional("long|json", list_passes), "lists the passes and exits"),
     row("explain", Value("KEY", explain), "explains a pass or a diagnostic code and exits"),
-    row("o", Value("FILE", set_output), "writes the result there"),
+    row(
+        "o",
+        Value("FILE", set_output),
+        "writes the result there; .pb or .pbtxt, perhaps with .gz, says what to write, unless --emit-proto does",
+    ),
     row("format", Value("hlo|pb|pbtxt", set_format), "what the input is, whatever it looks like"),
     row("emit-proto", Optional("binary|text", set_emit_proto), "writes an HloModuleProto instead of text"),
     row(
@@ -492,6 +500,7 @@ fn set_format(arguments: &mut Arguments, value: &str) -> Result<(), String> {
 }
 
 fn set_emit_proto(arguments: &mut Arguments, value: Option<&str>) -> Result<(), String> {
+    arguments.has_emit_proto = true;
     arguments.emit_proto = match value {
         None | Some("true" | "binary") => Some(Encoding::Binary),
         Some("text") => Some(Encoding::Text),
@@ -585,6 +594,13 @@ pub(super) fn parse(args: &[String]) -> Result<Arguments, String> {
         Some(_) => "-".to_owned(),
         None => input.unwrap_or("-").to_owned(),
     };
+    if !arguments.has_emit_proto
+        && let Some((Some(Format::Proto(encoding)), compressed)) =
+            arguments.output.as_deref().map(Format::of_path)
+    {
+        arguments.emit_proto = Some(encoding);
+        arguments.compressed = compressed;
+    }
     if arguments.split_input_file && arguments.emit_proto.is_some() {
         return Err("--emit-proto writes one module, not those of --split-input-file".to_owned());
     }

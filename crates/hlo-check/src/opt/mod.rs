@@ -8,7 +8,6 @@ pub(crate) mod crash;
 mod listing;
 pub(crate) mod pipelines;
 mod resources;
-mod result_file;
 pub(crate) mod split;
 mod unit;
 mod watch;
@@ -21,12 +20,12 @@ use hlo_passes::pipeline::{ErrorKind, NO_PASSES, driver_error};
 use hlo_passes::registry::{self, Status};
 
 use crate::cli::exit;
+use crate::result_file::ResultFile;
 use crate::tool::{Invocation, Output, Tool};
 use arguments::{Action, Arguments};
 pub(crate) use arguments::{ErrorFormat, shown_options};
 pub(crate) use complain::diagnostic_text;
 use resources::{Environment, FileResources};
-use result_file::ResultFile;
 use unit::Unit;
 
 /// Where messages and results go.

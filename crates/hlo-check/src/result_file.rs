@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// A file that is made when there is something to write: of a run that fails before, nothing is left and nothing
 /// overwritten.
-pub(super) struct ResultFile {
+pub(crate) struct ResultFile {
     path: PathBuf,
     /// What is kept until [`ResultFile::finish`], if it must be known first that all went well.
     kept: Option<Vec<u8>>,
@@ -16,7 +16,7 @@ pub(super) struct ResultFile {
 
 impl ResultFile {
     /// A file at `path`; with `whole` nothing is written before the end.
-    pub(super) fn new(path: PathBuf, whole: bool) -> Self {
+    pub(crate) fn new(path: PathBuf, whole: bool) -> Self {
         Self { path, kept: whole.then(Vec::new), file: None, error: None }
     }
 
@@ -24,13 +24,13 @@ impl ResultFile {
     ///
     /// # Errors
     /// The file can't be made or written.
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         let kept = self.kept.take().unwrap_or_default();
         self.open()?.write_all(&kept)
     }
 
     /// Why writing failed, if it did.
-    pub(super) fn take_error(&mut self) -> Option<io::Error> {
+    pub(crate) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
 
