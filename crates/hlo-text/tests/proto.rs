@@ -270,6 +270,24 @@ fn names_that_are_there_twice() {
 }
 
 #[test]
+fn cut_messages_are_refused_at_a_byte() {
+    let message = |bytes: &[u8]| {
+        let rejected = proto::read(bytes, &ReadOptions::default()).expect_err("it is cut");
+        rejected.diagnostics[0].message.clone()
+    };
+    let module =
+        [delimited(1, b"m"), delimited(3, &[delimited(1, b"e"), vec![0x12, 9, 1]].concat())].concat();
+    assert_eq!(
+        message(&module),
+        "computations[0] (`e`): 9 bytes are announced, but 1 are left, at byte 3 of the message"
+    );
+    assert_eq!(
+        message(&module[..module.len() - 1]),
+        "6 bytes are announced, but 5 are left, at byte 3 of the message"
+    );
+}
+
+#[test]
 fn every_prefix_ends_with_a_diagnostic_or_a_module() {
     let bytes = write(&parse(MANY));
     for end in (0..bytes.len()).step_by(7) {

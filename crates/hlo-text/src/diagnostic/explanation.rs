@@ -72,9 +72,9 @@ impl Code {
 }
 
 impl Code {
-    /// Whether the code is that of a warning in lenient reading.
+    /// Whether the code is that of a warning: in lenient reading, or always.
     pub const fn is_warning(self) -> bool {
-        matches!(self, Self::Dialect | Self::UnknownAttributeKept)
+        matches!(self, Self::Dialect | Self::UnknownAttributeKept | Self::ProtoLoss)
     }
 
     /// Whether only strict reading gives the code.

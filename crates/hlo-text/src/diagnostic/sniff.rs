@@ -64,7 +64,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a protobuf text file",
-        advice: "read it with `hlo_text::proto`; `hlo-check convert FILE OUT.hlo` makes it text",
+        advice: "`hlo-check convert FILE OUT.hlo` makes it text; programs read it with `hlo_text::proto`",
         matches: |bytes| {
             let text = trimmed(bytes);
             [&b"hlo_module {"[..], b"hlo {", b"computations {"].iter().any(|start| text.starts_with(start))
@@ -72,7 +72,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a binary protobuf such as `.hlo.pb`",
-        advice: "read it with `hlo_text::proto`; `hlo-check convert FILE OUT.hlo` makes it text",
+        advice: "`hlo-check convert FILE OUT.hlo` makes it text; programs read it with `hlo_text::proto`",
         matches: |bytes| {
             let binary =
                 bytes.iter().filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r')).count();

@@ -64,6 +64,13 @@ impl Fault {
         self
     }
 
+    /// The same at a byte of the message that has it.
+    pub(crate) fn at_byte(mut self: Box<Self>, at: usize) -> Box<Self> {
+        let written = write!(self.message, ", at byte {at} of the message");
+        debug_assert!(written.is_ok(), "strings take everything");
+        self
+    }
+
     /// The same in the thing called `name`, whose place in the message is added next.
     pub(crate) fn named(mut self: Box<Self>, name: &[u8]) -> Box<Self> {
         if !name.is_empty() {

@@ -39,7 +39,7 @@ pub fn lost_in_text(module: &Module, source: &Source<'_>, print: &PrintOptions) 
     if losses.module(original, &written.bytes).is_err() {
         return vec![warning("the protocol buffer is malformed".to_owned())];
     }
-    let mut found = losses.into_diagnostics();
+    let mut found = losses.into_diagnostics("text");
     found.extend(lost_container(source));
     found
 }
@@ -77,7 +77,7 @@ pub fn lost_in_text_format(bytes: &[u8], container: Container) -> Vec<Diagnostic
     if losses.message(bytes, &back, message).is_err() {
         return vec![warning("the protocol buffer is malformed".to_owned())];
     }
-    losses.into_diagnostics()
+    losses.into_diagnostics("protobuf's text format")
 }
 
 /// What of `module` no field of a protocol buffer is for. Nothing is written to find that out.
@@ -162,13 +162,13 @@ struct Loss {
 }
 
 impl Loss {
-    fn diagnostic(&self, path: &str) -> Diagnostic {
+    fn diagnostic(&self, form: &str, path: &str) -> Diagnostic {
         let place =
             if self.first.is_empty() { String::new() } else { format!(", first in `{}`", self.first) };
         let times = if self.count == 1 { String::new() } else { format!(" ({} times{place})", self.count) };
         let times =
             if self.count == 1 && !place.is_empty() { format!(" (in `{}`)", self.first) } else { times };
-        warning(format!("text doesn't carry `{path}`{times}"))
+        warning(format!("{form} doesn't carry `{path}`{times}"))
     }
 }
 
@@ -198,8 +198,8 @@ impl Losses {
         self.message(original, other, &m::MESSAGE)
     }
 
-    fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.found.into_iter().map(|(path, loss)| loss.diagnostic(&path)).collect()
+    fn into_diagnostics(self, form: &str) -> Vec<Diagnostic> {
+        self.found.into_iter().map(|(path, loss)| loss.diagnostic(form, &path)).collect()
     }
 
     fn note(&mut self, name: String) {

@@ -163,9 +163,11 @@ impl<'b> Iterator for Fields<'b> {
         if self.at >= self.bytes.len() {
             return None;
         }
+        let start = self.at;
         let field = self.next_field();
         if field.is_err() {
             self.at = self.bytes.len();
+            return Some(field.map_err(|fault| fault.at_byte(start)));
         }
         Some(field)
     }
