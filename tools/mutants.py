@@ -199,11 +199,11 @@ def build(work, texts, mutants):
     for message in messages:
       if message["reason"] != "compiler-message" or message["message"]["level"] != "error":
         continue
-      for span in message["message"]["spans"]:
-        lines = owners.get(span["file_name"])
-        if lines and span["is_primary"]:
-          broken.add(lines[span["line_start"] - 1])
-    broken.discard(0)
+      spans = [span for span in message["message"]["spans"] if span["file_name"] in owners]
+      changed = {is_primary: {owners[span["file_name"]][span["line_start"] - 1] for span in spans
+                              if span["is_primary"] == is_primary} - {0} for is_primary in (True, False)}
+      # Where the bodies of one function differ in type the error is that of the one without a change.
+      broken |= changed[True] or changed[False]
     if not broken:
       sys.exit(result.stderr[-4000:])
     unviable += [mutant for mutant in viable if mutant.number in broken]

@@ -1,6 +1,7 @@
 //! Reading numpy's `.npy` files: versions 1 to 3, both byte orders, both orders of dimensions.
 //!
-//! Facts: numpy's `lib/format.py`.
+//! Facts: numpy's `lib/format.py`. Why no crate reads them: `npyz` 0.9 overflows where a header's dimensions do (a panic
+//! when overflows are checked, and a wrong count when not), and neither it nor `ndarray-npy` gives the data without a copy.
 
 use std::fmt;
 
