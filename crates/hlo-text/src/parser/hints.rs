@@ -32,6 +32,10 @@ pub(super) fn explain(
     if let Some(word) = wrong_element_type(&error, text) {
         return with_element_type(*error, word).boxed();
     }
+    if let Some(name) = element_type_as_name(&error, text) {
+        let help = format!("`{name}` is an element type and can't be a name");
+        return error.help(help).boxed();
+    }
     if error.code != Code::UnexpectedToken {
         return error;
     }
@@ -62,6 +66,18 @@ pub(super) fn explain(
         return error.help(format!("did you mean `{meant}` instead of `{word}`?")).boxed();
     }
     error
+}
+
+/// The element type that stands where only names do: before `=`, or alone among operands.
+fn element_type_as_name<'t>(error: &Diagnostic, text: &'t str) -> Option<&'t str> {
+    let (start, end) = (error.primary.span.start as usize, error.primary.span.end as usize);
+    let is_element_type = |word: &str| ElementType::from_name(word).is_some();
+    let token = text.get(start..end)?;
+    if is_element_type(token) {
+        return text.get(end..)?.trim_start().starts_with('=').then_some(token);
+    }
+    let before = last_word(text.get(..start)?.trim_end());
+    (matches!(token, "," | ")") && is_element_type(before)).then_some(before)
 }
 
 /// The word before the `[` that the parser met, or before which it met the word.
