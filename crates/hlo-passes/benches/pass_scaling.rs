@@ -438,16 +438,24 @@ impl Case {
 }
 
 fn main() {
+    table(&COUNTS);
+}
+
+/// Prints a row for each pass.
+///
+/// # Panics
+/// A pass doesn't find its patterns.
+pub(crate) fn table(counts: &[usize]) {
     println!(
         "nanoseconds per pattern, for so many patterns; in the end how much slower the last is than the first"
     );
     print!("{:50}", "");
-    COUNTS.iter().for_each(|count| print!("{count:>10}"));
+    counts.iter().for_each(|count| print!("{count:>10}"));
     println!();
     for case in CASES {
         print!("{:50}", case.key);
         let mut times = Vec::new();
-        for count in COUNTS {
+        for &count in counts {
             let mut module = case.module(count);
             let start = Instant::now();
             let rewrites = case.run(&mut module, count);
