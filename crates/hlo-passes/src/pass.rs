@@ -36,12 +36,14 @@ pub struct PassError {
     pub place: Option<Box<Place>>,
     /// Whether the pass only lacks an option that it can't do without.
     pub lacks_option: bool,
+    /// Whether the value of an option is none that the pass takes.
+    pub is_bad_option: bool,
 }
 
 impl PassError {
     /// An error of the module as a whole.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { code: None, message: message.into(), place: None, lacks_option: false }
+        Self { code: None, message: message.into(), place: None, lacks_option: false, is_bad_option: false }
     }
 
     /// An error about an instruction.
@@ -52,6 +54,12 @@ impl PassError {
     /// The error of a pass that isn't given an option it can't do without; the message says which.
     pub fn lacking_option(message: impl Into<String>) -> Self {
         Self { lacks_option: true, ..Self::new(message) }
+    }
+
+    /// The error of a pass that doesn't take what an option says; `takes` is what it does.
+    pub fn bad_option(name: &str, takes: &str, given: &str) -> Self {
+        let message = format!("option `{name}` takes {takes}, not `{given}`");
+        Self { is_bad_option: true, ..Self::new(message) }
     }
 
     /// The same with a stable code.

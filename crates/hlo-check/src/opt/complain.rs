@@ -7,6 +7,7 @@ use hlo_passes::pass::Remark;
 use hlo_passes::pipeline::{PipelineError, driver_text};
 use hlo_passes::verify::BrokenModule;
 use hlo_text::diagnostic::{Diagnostic, Label, Report, Source, severity_name};
+use hlo_text::{Module, PrintOptions};
 use serde_json::{Value, json};
 
 use super::Streams;
@@ -152,6 +153,39 @@ pub(super) fn broken(
         writeln!(err, "note: also [{}] {}", violation.code.as_str(), violation.message)?;
     }
     Ok(())
+}
+
+/// Says of constants that passes have made, all instructions from number `first_new` on, whether their values are left out
+/// of the print: then they are nowhere.
+pub(super) fn left_out(
+    module: &Module,
+    first_new: usize,
+    print: &PrintOptions,
+    format: ErrorFormat,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    let mut count = 0;
+    let mut first = None;
+    for &computation in module.computations() {
+        for id in module.live_instructions(computation).filter(|id| id.index() >= first_new) {
+            let literal = module.instruction(id).literal.map(|literal| module.literal(literal));
+            if literal.is_some_and(|literal| !literal.has_elided() && print.leaves_out(literal)) {
+                count += 1;
+                first = first.or(Some(id));
+            }
+        }
+    }
+    let Some(first) = first else { return Ok(()) };
+    let name = module.name_of(first);
+    let (constants, are) = if count == 1 { ("constant", "is") } else { ("constants", "are") };
+    let message = format!(
+        "{count} new {constants} {are} left out of the text (`{{...}}`), the first is `{name}`; --print-large-constants \
+         writes all values"
+    );
+    match format.is_json() {
+        true => writeln!(err, "{}", json!({ "severity": "note", "message": message })),
+        false => writeln!(err, "note: {message}"),
+    }
 }
 
 /// Writes the command that makes a fault happen again, or why there is none.

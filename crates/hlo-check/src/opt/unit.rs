@@ -18,7 +18,7 @@ use super::resources::FileResources;
 use super::watch::Watcher;
 use super::{Streams, complain};
 use crate::cli::exit;
-use crate::input::{self, Input, Refused};
+use crate::input::{self, Format, Input, Refused};
 use crate::{output, panics, roundtrip};
 
 /// A text that holds one module.
@@ -74,6 +74,7 @@ impl<'b> Unit<'b> {
             return Ok(exit::VERIFY);
         }
         let Input { mut module, proto, .. } = parsed;
+        let first_new = module.instruction_id_limit();
         let mut context = arguments.context(resources);
         let mut watcher =
             Watcher::new(arguments, pipeline, resources.current_dir, self.first_line, &mut *streams.err);
@@ -107,8 +108,15 @@ impl<'b> Unit<'b> {
             watcher.phase("print", begun.elapsed());
         }
         watcher.finish()?;
+        let mut is_refused = false;
         for line in &context.log {
-            writeln!(streams.err, "{line}")?;
+            match line.strip_prefix("warning: ").filter(|_| arguments.warnings_are_errors) {
+                Some(warning) => {
+                    is_refused = true;
+                    writeln!(streams.err, "error: {warning} (without `--Werror` this is a warning)")?;
+                }
+                None => writeln!(streams.err, "{line}")?,
+            }
         }
         let shown = |remark: &&Remark| {
             arguments.remark_passes.is_empty() || arguments.remark_passes.iter().any(|key| key == remark.pass)
@@ -127,7 +135,7 @@ impl<'b> Unit<'b> {
                     let reproducer = unit.write("invalid", broken.pass, broken.runs);
                     complain::reproducer(&reproducer, format, streams.err)?;
                 }
-                return Ok(exit::PASS);
+                return Ok(if error.error.is_bad_option { exit::USAGE } else { exit::PASS });
             }
             Err(message) => {
                 let crash = Crash { message, module: &module, context: &context, pipeline };
@@ -140,6 +148,12 @@ impl<'b> Unit<'b> {
             if !end.end.is_stable() {
                 return Ok(exit::PASS);
             }
+        }
+        if is_refused {
+            return Ok(exit::PASS);
+        }
+        if output.format == Format::Hlo {
+            complain::left_out(&module, first_new, &output.print, format, streams.err)?;
         }
         if is_timed {
             streams.out.write_all(&text)?;

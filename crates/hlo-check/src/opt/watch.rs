@@ -181,10 +181,17 @@ impl<'w> Watcher<'w> {
     /// The command that gives the module as it is now.
     fn command(&self, dir: &Path) -> String {
         let mut command = String::from("hlo-opt ");
-        if self.done.is_empty() {
-            command.push_str(&quote(self.arguments.input_name()));
+        // One of several modules of a file, and what came through a pipe, stand only here.
+        let is_a_file = !self.arguments.split_input_file && self.arguments.input != "-";
+        if self.done.is_empty() && is_a_file {
+            command.push_str(&quote(&self.arguments.input));
         } else {
             command.push_str(&quote(&dir.join("0000.input.hlo").to_string_lossy()));
+        }
+        if self.arguments.no_verify {
+            command.push_str(" --no-verify");
+        }
+        if !self.done.is_empty() {
             command.push_str(&format!(" --passes={}", quote(&self.done.join(","))));
             self.arguments.fuel.iter().for_each(|fuel| command.push_str(&format!(" --fuel={fuel}")));
         }

@@ -32,6 +32,7 @@ impl Editor<'_> {
     ///
     /// A root that is a `tuple` without users keeps its name, metadata and control edges; elements that are no
     /// longer returned are removed if they are dead, with what only they needed, but for parameters and side effects.
+    /// Any other root gets a tuple behind it, with its metadata and, if it is a `tuple`, its frontend attributes.
     /// The result's layout, aliases, sharding, original value and propagation flags follow the elements; aliases of
     /// elements that are gone, go.
     pub fn set_results(&mut self, elements: &[(InstructionId, ResultSource)]) -> InstructionId {
@@ -65,6 +66,10 @@ impl Editor<'_> {
             let root = self.add_tuple(entry, &operands);
             let metadata = self.instruction(old_root).metadata;
             self.set_metadata(root, metadata);
+            if self.instruction(old_root).opcode == Opcode::Tuple {
+                let attributes = self.attribute(old_root, AttrKey::FrontendAttributes);
+                self.set_attribute(root, AttrKey::FrontendAttributes, attributes);
+            }
             self.set_root(root);
             root
         };

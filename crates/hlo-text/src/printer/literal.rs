@@ -21,11 +21,18 @@ pub(crate) fn write_literal(out: &mut Vec<u8>, module: &Module, literal: &Litera
     if options.print_only_essential_constants {
         return write_essential(out, module, literal);
     }
-    let is_short = literal.elements().is_some_and(|elements| elements.len() <= MAX_ELEMENTS_IN_FULL);
-    if is_short || options.print_large_constants {
-        write_tree(out, module, literal, false);
-    } else {
+    if options.leaves_out(literal) {
         write_elided(out);
+    } else {
+        write_tree(out, module, literal, false);
+    }
+}
+
+impl PrintOptions {
+    /// Whether `{...}` is printed in the place of a literal's values.
+    pub fn leaves_out(&self, literal: &Literal) -> bool {
+        let is_short = literal.elements().is_some_and(|elements| elements.len() <= MAX_ELEMENTS_IN_FULL);
+        !is_short && !self.print_large_constants && !self.print_only_essential_constants
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::computation::Order;
-use super::order::Calls;
+use super::order::{Calls, InstructionOrder};
 use super::{PrintOptions, Printer, Scope, header, stack_frames, write_blanks};
 use crate::ir::{ComputationId, HeaderKey, InstructionId, MetadataId, Module, ShapeId, ValueId};
 
@@ -22,6 +22,32 @@ pub fn print_module(out: &mut Vec<u8>, module: &Module, options: &PrintOptions) 
         module.instruction_count() * BYTES_PER_INSTRUCTION + module.strings().byte_count() * USES_OF_STRINGS,
     );
     print_pieces(out, module, options, |_| Ok(())).expect("the buffer takes everything");
+}
+
+impl Module {
+    /// The computations in the order they are printed, each with its instructions in that order; computations that are
+    /// printed as `X-start` come last. It is the same when the print has been read again.
+    pub fn printing_order(&self) -> Vec<(ComputationId, Vec<InstructionId>)> {
+        let options = PrintOptions::default();
+        let printer = Printer::new(self, &options);
+        let mut calls = Calls::of(self, printer.tables, options.syntax_sugar_async_ops);
+        let mut computations = calls.printing_order(self);
+        let printed: hashbrown::HashSet<ComputationId, foldhash::fast::FixedState> =
+            computations.iter().copied().collect();
+        computations.extend(self.computations().iter().copied().filter(|id| !printed.contains(id)));
+        let mut order = InstructionOrder::default();
+        let instructions_of = |id: ComputationId| {
+            let is_scheduled = self.header.is_scheduled && !calls.is_fusion_body(id);
+            let range = match is_scheduled {
+                true => order.push_creation_order(self, id),
+                false => order.push_post_order(self, id),
+            };
+            let instructions = range.clone().map(|index| order.at(index)).collect();
+            order.truncate(range.start);
+            (id, instructions)
+        };
+        computations.into_iter().map(instructions_of).collect()
+    }
 }
 
 /// Appends the text of `module` to `out`, calling `piece` from time to time, which may empty it.

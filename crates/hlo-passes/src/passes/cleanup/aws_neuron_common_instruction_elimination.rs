@@ -147,7 +147,7 @@ impl Keys {
         let instruction = edit.instruction(id);
         let opcode = instruction.opcode;
         let literal = match (opcode, instruction.literal) {
-            (Opcode::Parameter | Opcode::Domain, _) => return None,
+            (Opcode::Domain, _) => return None,
             // Replaced one by one, halves of a pair could leave a first one with two users.
             _ if opcode.begins_pair() => return None,
             (Opcode::Iota | Opcode::PartitionId | Opcode::ReplicaId, _) => None,

@@ -82,7 +82,7 @@ impl Pass for PartitionEmbedingOps {
             "shard" => false,
             "param" => true,
             other => {
-                return Err(PassError::new(format!("option `mode` takes `shard` or `param`, not `{other}`")));
+                return Err(PassError::bad_option("mode", "`shard` or `param`", other));
             }
         };
         let shards = match context.options.integer("shards") {

@@ -24,8 +24,9 @@
 //! reshapes is gathered.
 //!
 //! Groups, channel and `use_global_device_ids` are those of the all-reduce; a ring gets groups of devices and the channel of
-//! its permute. If the old all-reduce or loop stays for other users, the all-gather gets a channel of its own. Otherwise
-//! they are removed, with the side effect a channel is outside of SPMD modules.
+//! its permute. If the old all-reduce or loop stays for other users, or if another instruction has the channel, the
+//! all-gather gets one of its own. What nothing else uses is removed, with the side effect a channel is outside of SPMD
+//! modules. With control dependencies of the all-reduce, the loop or the reshape nothing happens.
 //!
 //! A module whose header leaves `replica_count` and `num_partitions` out has as many as its groups name, which the log
 //! says; numbers of devices alone are then those of partitions. A ring of more devices than a header has that gives one
@@ -41,10 +42,10 @@ use hlo_text::ir::{
 };
 
 use super::device_groups::{Devices, device_pairs, participants};
-use crate::Set;
 use crate::analysis::{DevicePoint, DeviceScalar, in_post_order_of_all, reducer_opcode};
 use crate::edit::Editor;
 use crate::pass::{Pass, PassContext, PassResult};
+use crate::{Map, Set};
 
 /// How many numbers may be computed to prove one match: devices times turns.
 const MAX_EVALUATIONS: usize = 1 << 18;
@@ -88,14 +89,27 @@ impl Pass for RewriteScatterPartition {
         let devices = Devices::of(edit);
         devices.log_inferred(edit, context);
         let mut matches = Vec::new();
+        let mut channels = Map::default();
+        for &computation in edit.computations() {
+            for id in edit.live_instructions(computation) {
+                if let Some(channel) = edit.int(id, AttrKey::ChannelId) {
+                    *channels.entry(channel).or_insert(0) += 1;
+                }
+            }
+        }
         in_post_order_of_all(edit, &computations, |id| {
             if let Some(found) = recognize(edit, id, devices, context) {
                 matches.push(found);
             }
         });
         for found in matches {
-            if edit.has_control_dependencies(found.reshape) {
-                context.missed(edit, found.reshape, "it has control dependencies, so it can't be replaced");
+            let replaced = [Some(found.reshape), Some(found.source), found.element];
+            if let Some(ordered) =
+                replaced.into_iter().flatten().find(|&id| edit.has_control_dependencies(id))
+            {
+                let who = if ordered == found.reshape { "it".to_owned() } else { format!("`{}`", edit.name_of(ordered)) };
+                let why = format!("{who} has control dependencies, so it can't be replaced");
+                context.missed(edit, found.reshape, why);
                 continue;
             }
             if !context.may_rewrite(edit, found.reshape) {
@@ -103,7 +117,7 @@ impl Pass for RewriteScatterPartition {
             }
             let name = edit.name_of(found.source).to_owned();
             context.applied(edit, found.reshape, format_args!("`{name}` is an all-gather in disguise"));
-            rewrite(edit, &found)?;
+            rewrite(edit, &found, &channels)?;
         }
         Ok(())
     }
@@ -534,11 +548,19 @@ impl Rings {
     }
 }
 
-fn rewrite(edit: &mut Editor<'_>, found: &Match) -> PassResult<()> {
+fn rewrite(edit: &mut Editor<'_>, found: &Match, channels: &Map<i64, usize>) -> PassResult<()> {
     let goes = goes(edit, found);
+    // Nothing else may be on the channel: not another instruction, and not the same one in a body that is run elsewhere.
+    let is_free = |channel: i64| {
+        let mut is_own = goes && channels.get(&channel) == Some(&1);
+        if edit.instruction(found.source).opcode == Opcode::While {
+            edit.for_each_called_computation(found.source, |body| is_own &= edit.callers(body).len() == 1);
+        }
+        is_own
+    };
     let channel = match found.channel {
         Channel::None => None,
-        Channel::Of(channel) if goes => Some(channel),
+        Channel::Of(channel) if is_free(channel) => Some(channel),
         Channel::Of(_) | Channel::Fresh => Some(edit.next_channel_id()),
     };
     let parent = edit.instruction(found.reshape).parent;

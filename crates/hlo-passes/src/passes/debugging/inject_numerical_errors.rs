@@ -53,9 +53,8 @@ struct Target {
 impl Pass for InjectNumericalErrors {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let text = context.options.text("error");
-        let error: f64 = text
-            .parse()
-            .map_err(|_| PassError::new(format!("option `error` takes a decimal number, not `{text}`")))?;
+        let error: f64 =
+            text.parse().map_err(|_| PassError::bad_option("error", "a decimal number", text))?;
         let ids = find_targets(edit, context)?;
         if ids.is_empty() {
             context.log.push("No targets specified.".to_owned());

@@ -124,7 +124,7 @@ impl Pass for ReplaceRng {
             "sample" => false,
             "raw" => true,
             other => {
-                return Err(PassError::new(format!("option `mode` takes `sample` or `raw`, not `{other}`")));
+                return Err(PassError::bad_option("mode", "`sample` or `raw`", other));
             }
         };
         let fold_generators = context.options.flag("fold-rng-bit-generator");
@@ -175,9 +175,7 @@ fn seed(context: &PassContext<'_>) -> PassResult<u32> {
         let entropy = context.resources.entropy();
         return entropy.ok_or_else(|| PassError::new("there is no source of randomness for `seed=random`"));
     }
-    text.parse().map_err(|_| {
-        PassError::new(format!("option `seed` takes a number below 2^32 or `random`, not `{text}`"))
-    })
+    text.parse().map_err(|_| PassError::bad_option("seed", "a number below 2^32 or `random`", text))
 }
 
 /// What replaces an instruction.
@@ -261,6 +259,11 @@ fn law(edit: &Editor<'_>, id: InstructionId, shape: ShapeId, is_raw: bool) -> Re
                 let (low, high) = (value(low), value(high));
                 if low < high && (high - low).is_finite() {
                     Ok((Law::Uniform { low, high }, Finish::Nothing))
+                } else if low < high && low.is_finite() && high.is_finite() {
+                    Err(format!(
+                        "{} has no number as large as the range from {low:e} to {high:e}",
+                        element_type.name()
+                    ))
                 } else {
                     Err(format!("there are no numbers to draw from {low} to below {high}"))
                 }

@@ -50,9 +50,7 @@ impl Pass for AddLogitOutput {
             "append" => false,
             "replace" => true,
             other => {
-                return Err(PassError::new(format!(
-                    "option `mode` takes `append` or `replace`, not `{other}`"
-                )));
+                return Err(PassError::bad_option("mode", "`append` or `replace`", other));
             }
         };
         let root = edit.computation(edit.entry()).root;

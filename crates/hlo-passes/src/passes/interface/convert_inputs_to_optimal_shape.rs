@@ -136,8 +136,7 @@ impl Pass for ConvertInputsToOptimalShape {
 
 /// Reads `NAME:SIZES:PERMUTATION`.
 fn parse_entry(text: &str) -> PassResult<Entry> {
-    let malformed =
-        || PassError::new(format!("option `inputs` takes entries such as `p:2x3:1x0`, not `{text}`"));
+    let malformed = || PassError::bad_option("inputs", "entries such as `p:2x3:1x0`", text);
     let numbers = |text: &str| -> PassResult<Option<Vec<i64>>> {
         if text.is_empty() {
             return Ok(None);
@@ -157,6 +156,9 @@ fn parse_entry(text: &str) -> PassResult<Entry> {
     }
 }
 
+/// What entries of a file may say; the name stands before them in an object.
+const FIELDS: [&str; 3] = ["input_name", "reshape", "transpose"];
+
 fn parse_file(json: &Json, path: &str) -> PassResult<Vec<Entry>> {
     let numbers = |object: &Json, field: &str| -> PassResult<Option<Vec<i64>>> {
         let value = match object.get(field) {
@@ -170,15 +172,25 @@ fn parse_file(json: &Json, path: &str) -> PassResult<Vec<Entry>> {
             ))
         };
         let list = value.as_array().ok_or_else(|| wrong(value))?;
-        list.iter()
-            .map(|number| number.as_i64().ok_or_else(|| wrong(number)))
-            .collect::<PassResult<_>>()
-            .map(Some)
+        let integer = |number: &Json| {
+            let message = || format!("`{path}`: `{field}` must be a list of integers, but has {number}");
+            number
+                .as_i64()
+                .ok_or_else(|| if number.is_number() { PassError::new(message()) } else { wrong(number) })
+        };
+        list.iter().map(integer).collect::<PassResult<_>>().map(Some)
     };
     let entry = |name: &str, object: &Json| {
         if !object.is_object() {
             let message = format!("`{path}`: type must be object, but is {}", json_type(object));
             return Err(PassError::new(message));
+        }
+        for key in object.as_object().into_iter().flat_map(|object| object.keys()) {
+            if !FIELDS.contains(&key.as_str()) {
+                let close = did_you_mean(key, FIELDS)
+                    .map_or_else(String::new, |close| format!("; did you mean `{close}`?"));
+                return Err(PassError::new(format!("`{path}`: an entry has no field `{key}`{close}")));
+            }
         }
         let (reshape, transpose) = (numbers(object, "reshape")?, numbers(object, "transpose")?);
         Ok(Entry { name: name.trim_start_matches('%').to_owned(), reshape, transpose })
@@ -270,7 +282,8 @@ fn wanted_shape(edit: &mut Editor<'_>, plan: &Plan, context: &mut PassContext<'_
     let new_shape = edit.array_shape(plan.element_type, &sizes);
     if context.wants_remarks {
         let (old, new) = (edit.shape_text(old_shape, false), edit.shape_text(new_shape, false));
-        context.applied(edit, parameter, format_args!("{old} becomes {new}"));
+        let order = if old == new { ", its elements in another order" } else { "" };
+        context.applied(edit, parameter, format_args!("{old} becomes {new}{order}"));
     }
     Some(new_shape)
 }

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The outputs behind a dropped one move up, and the entry layout, the alias table, shardings and original values
-//! with them; maps of outputs kept outside must follow. The tuple keeps its name; if all elements go, an empty tuple
-//! is left. Parameters are never removed. A warning in the log names what was dropped.
+//! with them; maps of outputs kept outside must follow. The tuple keeps its name, unless it is read by others and
+//! so stays as it is beside a new one; if all elements go, an empty tuple is left. Parameters are never removed. A warning in the log names what was dropped.
 //!
 //! Left alone: roots that are no `tuple`; parameters that are returned without an alias, or with an alias of another
 //! output; aliases of a part of a parameter or of an element of a nested tuple; parameters behind another instruction
@@ -26,6 +26,9 @@ use hlo_text::ir::{InputOutputAlias, InstructionId, Opcode};
 use crate::Map;
 use crate::edit::{Editor, ResultSource};
 use crate::pass::{Pass, PassContext, PassResult};
+
+/// How many dropped outputs the warning lists.
+const MAX_LISTED: usize = 20;
 
 /// The pass.
 pub(crate) struct RemovePassthroughOutputs;
@@ -99,8 +102,10 @@ pub(super) fn drop_outputs(
     }
     drop(aliases);
     if !dropped.is_empty() {
-        let list = dropped.join(", ");
-        context.log.push(format!("warning: outputs that {what} are dropped: {list}"));
+        let more = dropped.len().saturating_sub(MAX_LISTED);
+        let list = dropped[..dropped.len() - more].join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        context.log.push(format!("warning: outputs that {what} are dropped: {list}{more}"));
         edit.set_results(&kept);
     }
     Ok(())

@@ -25,7 +25,9 @@
 //! 5. If others read the mask they read the kernel's (its negation, if the mask was true for dropped elements).
 //! 6. The `rng` and its bounds go.
 //!
-//! Seeds are numbers from `seed` on, a new one for each dropout, so that no two masks are the same. The log says
+//! Seeds are numbers from `seed` on (behind the largest comes 0), a new one for each dropout, none that a call of the
+//! kernel in the module has already. They are constants: what runs more than once, in a loop, as a function with several
+//! callers, or because the program does, has the same mask each time, where `rng` drew anew. The log says
 //! `Replaced N dropout sequences` if there were any.
 //!
 //! Left alone, with a remark:
@@ -51,7 +53,7 @@ use crate::Set;
 use crate::analysis::in_post_order_of_all;
 use crate::edit::Editor;
 use crate::options::{OptionInfo, OptionType};
-use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult, Place};
+use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassError, PassResult, Place};
 
 /// Where the seeds begin.
 pub(crate) const SEED: OptionInfo = OptionInfo {
@@ -93,14 +95,14 @@ impl Pass for EmitOffloadedDropout {
         if draws.is_empty() {
             return Ok(());
         }
+        let mut seeds = Seeds::of(edit, context.options.integer(SEED.name))?;
         let mut places = Places::of(edit);
         let mut count = 0;
         for rng in draws {
             // Looked for anew each time: an earlier rewrite may have changed what is around it.
             let Some(found) = find(edit, rng, &places).or_report(edit, rng, context) else { continue };
             if context.may_rewrite(edit, rng) {
-                let seed = context.options.integer(SEED.name).wrapping_add(count);
-                rewrite(edit, &found, seed, &mut places, context)?;
+                rewrite(edit, &found, seeds.next(), &mut places, context)?;
                 count += 1;
             }
         }
@@ -108,6 +110,41 @@ impl Pass for EmitOffloadedDropout {
             context.log.push(format!("Replaced {count} dropout sequences"));
         }
         Ok(())
+    }
+}
+
+/// Seeds that no dropout has.
+struct Seeds {
+    next: u32,
+    used: Set<u32>,
+}
+
+impl Seeds {
+    fn of(edit: &Editor<'_>, first: i64) -> PassResult<Self> {
+        let next = u32::try_from(first)
+            .map_err(|_| PassError::bad_option(SEED.name, "a number below 2^32", &first.to_string()))?;
+        let mut used = Set::default();
+        for &computation in edit.computations() {
+            for id in edit.live_instructions(computation) {
+                let target = edit.string(id, AttrKey::CustomCallTarget);
+                if let &[_, _, seed] = edit.operands(id)
+                    && target == Some(TARGET.as_bytes())
+                {
+                    used.extend(
+                        edit.uniform_constant(seed).and_then(|elements| u32::try_from(elements.u64(0)?).ok()),
+                    );
+                }
+            }
+        }
+        Ok(Self { next, used })
+    }
+
+    /// A seed that hasn't been used. There are more of them than a module has instructions.
+    fn next(&mut self) -> i64 {
+        while !self.used.insert(self.next) {
+            self.next = self.next.wrapping_add(1);
+        }
+        i64::from(self.next)
     }
 }
 

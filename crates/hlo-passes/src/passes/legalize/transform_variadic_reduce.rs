@@ -32,7 +32,7 @@
 //! 8. reducers that test for NaN (`compare(v, v), direction=NE`), unless `assume-no-nan` is given
 //! 9. comparisons in total order, or of integers in another type than their own
 //! 10. other start values, start indices and indices
-//! 11. dynamic dimensions
+//! 11. dynamic dimensions, and values whose layout is another than that of the indices
 //! 12. control dependencies
 //!
 //! NaN: a reducer without a test for NaN is rewritten although NaN changes the result: of `[1, NaN, 3, 2, 0]` it may give
@@ -137,6 +137,9 @@ fn find(
         [first, second].iter().any(|&shape| edit.shape(shape).as_array().is_none_or(ArrayShape::is_dynamic));
     if array.is_dynamic() || index_array.is_dynamic() || result_is_dynamic {
         return Finding::near("a dimension is dynamic");
+    }
+    if array.layout.is_some() && index_array.layout.is_some() && array.layout != index_array.layout {
+        return Finding::near("its values and indices have different layouts");
     }
     if extent < 1 {
         return Finding::near("the reduced dimension has no elements");

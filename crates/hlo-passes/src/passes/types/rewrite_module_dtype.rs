@@ -61,8 +61,7 @@ impl Pass for RewriteModuleDtype {
             "error" => Overflow::Refuse,
             "saturate" => Overflow::Saturate,
             other => {
-                let message = format!("option `overflow` takes `error` or `saturate`, not `{other}`");
-                return Err(PassError::new(message));
+                return Err(PassError::bad_option("overflow", "`error` or `saturate`", other));
             }
         };
         let root = edit.computation(edit.entry()).root;
@@ -92,7 +91,7 @@ fn element_type(context: &PassContext<'_>, option: &str) -> PassResult<ElementTy
         if text.is_empty() {
             PassError::lacking_option(format!("option `{option}` must name an element type"))
         } else {
-            PassError::new(format!("option `{option}` takes an element type such as `f32`, not `{text}`"))
+            PassError::bad_option(option, "an element type such as `f32`", text)
         }
     })
 }
