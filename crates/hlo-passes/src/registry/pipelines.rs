@@ -38,7 +38,8 @@ values (`replace-minimum-constant`, `emit-offloaded-dropout`, `replace-rng`, `re
 modules (`config-lowering`, `metadata-naming`, `inject-prints`, `inject-numerical-errors`), or stops at what it can't
 express (`legalize-device-assignment`). Nor is `dce`: put it behind if what lies dead should go.
 
-A loop that a conditional hides can be recognized only after a second run.",
+What a member makes, one before it may match only in a second run: a loop that a conditional hid, a comparison of two
+instructions that the last member made one. `--repeat-until-fixpoint` runs it until nothing changes.",
         passes: &[
             "opt-barrier-removal",
             "trivial-cc-removal",

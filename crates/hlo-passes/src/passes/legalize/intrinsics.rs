@@ -7,6 +7,9 @@
 //!   `AwsNeuronSiluBackward` get the suffix of the result's element type (`_f16`, `_f32`, `_bf16`; none for others), their
 //!   first operand and a constant with the number of elements;
 //! - `AwsNeuronTransferWithStaticRing` is replaced by its first operand.
+//!
+//! Calls of types without a suffix keep their name, so a second run rewrites them once more: the same calls, with another
+//! constant for the number of elements.
 
 use hlo_text::diagnostic::did_you_mean;
 use hlo_text::ir::{AttrKey, ElementType, InstructionId, Opcode, Shape};
