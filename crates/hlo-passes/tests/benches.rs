@@ -1,6 +1,6 @@
 //! The benches do what they are to measure.
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a bench has a `main`, too")]
 #[path = "../benches/pass_scaling.rs"]
 mod pass_scaling;
 

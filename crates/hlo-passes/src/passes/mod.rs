@@ -5,6 +5,7 @@ pub(crate) mod collectives;
 pub(crate) mod control_flow;
 pub(crate) mod debugging;
 pub(crate) mod interface;
+mod json;
 pub(crate) mod kernels;
 pub(crate) mod legalize;
 pub(crate) mod stock;

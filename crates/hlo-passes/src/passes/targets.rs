@@ -37,7 +37,7 @@ pub(crate) fn json_type(value: &Json) -> &'static str {
 /// Reads a JSON file.
 pub(crate) fn read_json(context: &PassContext<'_>, path: &str) -> PassResult<Json> {
     let bytes = context.resources.read(path).map_err(PassError::new)?;
-    serde_json::from_slice(&bytes).map_err(|error| PassError::new(format!("`{path}` is not JSON: {error}")))
+    super::json::parse(&bytes).map_err(|error| PassError::new(format!("`{path}` is not JSON: {error}")))
 }
 
 /// A text of a JSON file.

@@ -107,7 +107,11 @@ impl Pass for RewriteScatterPartition {
             if let Some(ordered) =
                 replaced.into_iter().flatten().find(|&id| edit.has_control_dependencies(id))
             {
-                let who = if ordered == found.reshape { "it".to_owned() } else { format!("`{}`", edit.name_of(ordered)) };
+                let who = if ordered == found.reshape {
+                    "it".to_owned()
+                } else {
+                    format!("`{}`", edit.name_of(ordered))
+                };
                 let why = format!("{who} has control dependencies, so it can't be replaced");
                 context.missed(edit, found.reshape, why);
                 continue;

@@ -115,7 +115,7 @@ fn read_metadata(context: &PassContext<'_>, dir: &str) -> PassResult<Vec<(i64, S
         fail(format!("Please ensure metadata.json exists and has read permissions. `{path}`: {why}"))
     };
     let bytes = context.resources.read(&path).map_err(unreadable)?;
-    let json: Json = serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+    let json = crate::passes::json::parse(&bytes).map_err(|error| unreadable(error.to_string()))?;
     let field = |name: &str| json.get(name).ok_or_else(|| unreadable(format!("there is no `{name}`")));
     let text = |value: &Json, what: &str| match value.as_str() {
         Some(text) => Ok(text.to_owned()),
