@@ -30,7 +30,7 @@ PASSES = "crates/hlo-passes/src/passes"
 PASSES_TESTS = "lit-tests/passes"
 ARGUED = os.path.join(ROOT, "tools/mutants_argued.txt")
 # A test run that takes longer is caught in a loop.
-SECONDS = 30
+SECONDS = 60
 # What one run may take of memory, in KiB.
 MEMORY = 4 << 20
 
@@ -273,6 +273,9 @@ def main():
       if result == "missed" and not is_argued:
         fresh += 1
         print(f"missed {mutant.place}: {mutant.name}", flush=True)
+      elif result == "timeout":
+        # Worth a look: a slow machine takes long, too.
+        print(f"timeout {mutant.place}: {mutant.name}", flush=True)
   print(f"{len(mutants)} changes, {len(unviable)} that don't compile, {len(left_out)} in constants left out")
   print(", ".join(f"{count} {result}" for result, count in sorted(counts.items())))
   return 1 if fresh else 0
