@@ -12,12 +12,15 @@ Exit status 0 if no results differ.
 
 import argparse
 import collections
+import functools
 import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RUN_LINE = re.compile(r"^// RUN: hlo-opt .*?--passes=('[^']*'|\S+)", re.M)
@@ -26,6 +29,13 @@ SEVERAL = re.compile(r"\b(?:replica_count|num_partitions)=(?!1\b)\d")
 COLLECTIVE = re.compile(r" (?:all-reduce|all-gather|reduce-scatter|all-to-all|collective-\w+)(?:-start)?\(")
 SEPARATOR = re.compile(r"^// -----$", re.M)
 KEY = re.compile(r"([\w-]+)(?:\{[^}]*\})?,?")
+SCRATCH = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def copy_of(folder):
+    """A copy of a folder of tests: what fails leaves files where it ran."""
+    return shutil.copytree(folder, os.path.join(SCRATCH.name, os.path.basename(folder)))
 
 
 def pairs(args, meanings):
@@ -55,7 +65,7 @@ def pairs(args, meanings):
         texts = []
         for extra in ([], [f"--passes={passes}"]):
             command = [args.opt, "-", "--print-large-constants", *extra]
-            done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=os.path.dirname(path))
+            done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=copy_of(os.path.dirname(path)))
             texts.append(done.stdout if done.returncode == 0 else None)
         if None not in texts and texts[0] != texts[1]:
             yield name, texts[0], texts[1]

@@ -56,7 +56,7 @@ fn code_of(topic: &str) -> Option<Code> {
 }
 
 /// The longest line of an example that is shown in full, in characters.
-const SHOWN_COLUMNS: usize = 120;
+const SHOWN_COLUMNS: usize = 200;
 
 fn explain_code(code: Code, out: &mut dyn Write) -> io::Result<()> {
     let explanation = code.explanation();

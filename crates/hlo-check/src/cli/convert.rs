@@ -123,7 +123,14 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
     };
     let format = request.to.unwrap_or(Format::Hlo);
     let path_of = |file: &str| {
-        let stem = Path::new(file).file_stem().and_then(OsStr::to_str).unwrap_or("module");
+        let name = Path::new(file).file_name().and_then(OsStr::to_str).unwrap_or("module");
+        let stem = name.strip_suffix(".gz").unwrap_or(name);
+        let stem = match Format::of_path(stem) {
+            (Some(_), _) => stem.rsplit_once('.').map_or(stem, |(stem, _)| stem),
+            _ => stem,
+        };
+        // `x.hlo.pb` and `x.hlo.txt` are called so to say what they hold.
+        let stem = stem.strip_suffix(".hlo").unwrap_or(stem);
         format!("{folder}/{stem}.{}", format.extension())
     };
     if let Some(message) = overwritten(&request.files, path_of, streams.current_dir) {

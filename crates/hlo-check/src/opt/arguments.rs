@@ -211,7 +211,7 @@ const OPTIONS: &[OptionRow] = &[
     row(
         "o",
         Value("FILE", set_output),
-        "writes the result there; .pb or .pbtxt, perhaps with .gz, says what to write, unless --emit-proto does",
+        "writes the result there, compressed if it ends in .gz; .pb or .pbtxt says what to write, unless --emit-proto does",
     ),
     row("format", Value("hlo|pb|pbtxt", set_format), "what the input is, whatever it looks like"),
     row("emit-proto", Optional("binary|text", set_emit_proto), "writes an HloModuleProto instead of text"),
@@ -250,7 +250,11 @@ const OPTIONS: &[OptionRow] = &[
         "spells what XLA has renamed as today or as the input does",
     ),
     row("error-format", Value("human|short|json", set_error_format), "how diagnostics are written"),
-    row("Werror", Switch(|arguments, on| arguments.warnings_are_errors = on), "takes warnings for errors"),
+    row(
+        "Werror",
+        Switch(|arguments, on| arguments.warnings_are_errors = on),
+        "takes warnings of reading and of passes for errors",
+    ),
     row("remarks", Optional("PASS,...", set_remarks), "says what passes did and didn't do, and why"),
     row(
         "print-ir-before",
@@ -594,12 +598,16 @@ pub(super) fn parse(args: &[String]) -> Result<Arguments, String> {
         Some(_) => "-".to_owned(),
         None => input.unwrap_or("-").to_owned(),
     };
+    arguments.compressed = arguments.output.as_deref().is_some_and(|output| Format::of_path(output).1);
     if !arguments.has_emit_proto
-        && let Some((Some(Format::Proto(encoding)), compressed)) =
-            arguments.output.as_deref().map(Format::of_path)
+        && let Some((Some(Format::Proto(encoding)), _)) = arguments.output.as_deref().map(Format::of_path)
     {
         arguments.emit_proto = Some(encoding);
-        arguments.compressed = compressed;
+    }
+    if arguments.split_input_file && arguments.compressed {
+        return Err(
+            "-o: the modules of --split-input-file are written as plain text, not compressed".to_owned()
+        );
     }
     if arguments.split_input_file && arguments.emit_proto.is_some() {
         return Err("--emit-proto writes one module, not those of --split-input-file".to_owned());

@@ -5,7 +5,7 @@ use hlo_text::{Module, ParseOptions, PrintOptions, parse_module};
 
 use super::{EditCounts, Editor};
 use crate::analysis::CallGraph;
-use crate::passes::stock::dce::remove_dead_computations;
+use crate::passes::stock::dce::dead_computations;
 
 fn parse(text: &str) -> Module {
     parse_module(text, &ParseOptions::default()).expect("the module of a test is valid").module
@@ -55,7 +55,8 @@ fn inlined(text: &str, moves: bool, before: bool) -> (Vec<String>, EditCounts, u
             edit.inline_call(call).expect("a call");
         }
     }
-    remove_dead_computations(&mut edit);
+    let dead = dead_computations(&edit);
+    edit.remove_computations(&dead);
     edit.compact();
     (facts(&edit), edit.counts().clone(), edit.instruction_id_limit() - made)
 }

@@ -38,6 +38,11 @@ values (`replace-minimum-constant`, `emit-offloaded-dropout`, `replace-rng`, `re
 modules (`config-lowering`, `metadata-naming`, `inject-prints`, `inject-numerical-errors`), or stops at what it can't
 express (`legalize-device-assignment`). Nor is `dce`: put it behind if what lies dead should go.
 
+Collectives without groups are of all devices, and how many these are the header says. Dumps of torch-xla and protocol
+buffers don't have these numbers; then there is one device, and such collectives go, with a note. Write `replica_count` or
+`num_partitions` into the header first. The pipeline also stops at a collective of one device whose tuple is used as
+a whole (NCC_IARE001).
+
 What a member makes, one before it may match only in a second run: a loop that a conditional hid, a comparison of two
 instructions that the last member made one. `--repeat-until-fixpoint` runs it until nothing changes.",
         passes: &[

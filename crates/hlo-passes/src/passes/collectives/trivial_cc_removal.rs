@@ -35,14 +35,14 @@
 //! 14. a permute of parts of buffers (`slice_sizes`)
 //!
 //! Dumps of torch-xla leave the number of replicas out. If no group names any, a collective without groups counts as one
-//! of a single device: write `replica_count` into the header if there are more.
+//! of a single device, and goes; the log says so. Write `replica_count` into the header if there are more.
 //!
 //! Error `NCC_IARE001`: the tuple of a trivial collective is used as a whole, by a root or something that is no
 //! `get-tuple-element`. Asynchronous forms are not looked at. Confidence: high; the conditions are ours.
 
 use hlo_text::ir::{AttrKey, InstructionId, Opcode, ReplicaGroups, Value};
 
-use super::device_groups::Devices;
+use super::device_groups::{Devices, is_among_everyone};
 use crate::Set;
 use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
@@ -61,6 +61,8 @@ pub(crate) struct TrivialCcRemoval;
 impl Pass for TrivialCcRemoval {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let devices = Devices::of(edit);
+        // Without groups, and so of everyone: how many that are only the header could say.
+        let mut of_everyone: Option<(String, usize)> = None;
         for computation in edit.computations().to_vec() {
             // What runs asynchronously is one instruction and can't be none.
             if edit.is_async_computation(computation) {
@@ -73,9 +75,21 @@ impl Pass for TrivialCcRemoval {
                 if find(edit, id, devices)?.or_report(edit, id, context).is_some()
                     && context.may_rewrite(edit, id)
                 {
+                    if edit.instruction(id).opcode != Opcode::CustomCall && is_among_everyone(edit, id) {
+                        let (_, count) = of_everyone.get_or_insert_with(|| (edit.name_of(id).to_owned(), 0));
+                        *count += 1;
+                    }
                     remove(edit, id, context)?;
                 }
             }
+        }
+        if let Some((first, count)) = of_everyone {
+            let (collectives, have) =
+                if count == 1 { ("collective", "has") } else { ("collectives", "have") };
+            context.log.push(format!(
+                "note: {count} {collectives}, the first is `{first}`, {have} no groups and go because the header gives one \
+                 device; if there are more, write `replica_count` or `num_partitions` into it"
+            ));
         }
         Ok(())
     }

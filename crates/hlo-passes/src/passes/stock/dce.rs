@@ -28,7 +28,17 @@ impl Pass for Dce {
             }
             say_if_asked(edit, computation, context);
         }
-        remove_dead_computations(edit);
+        let mut dead = dead_computations(edit);
+        let removable = dead.iter().take_while(|&&id| {
+            let root = edit.computation(id).root;
+            let may_rewrite = context.may_rewrite(edit, root);
+            if may_rewrite {
+                context.applied(edit, root, "removed with its computation, which nothing calls");
+            }
+            may_rewrite
+        });
+        dead.truncate(removable.count());
+        edit.remove_computations(&dead);
         Ok(())
     }
 }
@@ -167,8 +177,8 @@ fn drop_unused_fusion_outputs(
     Ok(())
 }
 
-/// Removes computations that the entry computation doesn't call, directly or not.
-pub(crate) fn remove_dead_computations(edit: &mut Editor<'_>) {
+/// Computations that the entry computation doesn't call, directly or not, callers before what they call.
+pub(crate) fn dead_computations(edit: &Editor<'_>) -> Vec<ComputationId> {
     let graph = CallGraph::of(edit);
     let mut live = vec![false; edit.computation_id_limit()];
     let mut stack = vec![edit.entry()];
@@ -180,7 +190,8 @@ pub(crate) fn remove_dead_computations(edit: &mut Editor<'_>) {
             }
         }
     }
-    let dead: Vec<ComputationId> =
-        edit.computations().iter().copied().filter(|id| !live[id.index()]).collect();
-    edit.remove_computations(&dead);
+    if edit.computations().iter().all(|id| live[id.index()]) {
+        return Vec::new();
+    }
+    graph.post_order().into_iter().rev().filter(|id| !live[id.index()]).collect()
 }

@@ -13,8 +13,11 @@ use crate::pass::{Pass, PassContext, PassResult};
 pub(crate) struct CanonicalizeNames;
 
 impl Pass for CanonicalizeNames {
-    fn run(&self, edit: &mut Editor<'_>, _context: &mut PassContext<'_>) -> PassResult<()> {
+    fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let entry = edit.entry();
+        if !context.may_rewrite(edit, edit.computation(entry).root) {
+            return Ok(());
+        }
         // As they are printed, so that reading the print and naming everything anew gives the same.
         let mut order = edit.printing_order();
         order.reverse();

@@ -18,6 +18,10 @@ pub(crate) struct StripMetadata;
 
 impl Pass for StripMetadata {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
+        let root = edit.computation(edit.entry()).root;
+        if !context.may_rewrite(edit, root) {
+            return Ok(());
+        }
         let more = context.options.flag("origin");
         let ids: Vec<InstructionId> =
             edit.computations().iter().flat_map(|&id| edit.live_instructions(id)).collect();
