@@ -22,6 +22,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -219,12 +220,16 @@ def key_of(text):
 def passes_tests(command, number, work):
   environment = {**os.environ, "HLO_MUTANT": str(number)}
   limited = ["bash", "-c", f"ulimit -v {MEMORY}; exec \"$@\"", "bash", *command]
+  process = subprocess.Popen(limited, cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             start_new_session=True)
   try:
-    result = subprocess.run(limited, cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                            timeout=SECONDS, check=False)
+    status = process.wait(SECONDS)
   except subprocess.TimeoutExpired:
+    # With all that it started.
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
     return "timeout"
-  return "passed" if result.returncode == 0 else "failed"
+  return "passed" if status == 0 else "failed"
 
 
 def main():
