@@ -124,10 +124,11 @@ pub(super) fn run(command: &str, args: &[String], streams: &mut Streams<'_>) -> 
     let format = request.to.unwrap_or(Format::Hlo);
     let path_of = |file: &str| {
         let name = Path::new(file).file_name().and_then(OsStr::to_str).unwrap_or("module");
-        let stem = name.strip_suffix(".gz").unwrap_or(name);
-        let stem = match Format::of_path(stem) {
-            (Some(_), _) => stem.rsplit_once('.').map_or(stem, |(stem, _)| stem),
-            _ => stem,
+        let uncompressed = name.strip_suffix(".gz");
+        let stem = match uncompressed.unwrap_or(name) {
+            // Not every file that is compressed has another ending before that.
+            stem if uncompressed.is_some() && Format::of_path(stem).0.is_none() => stem,
+            stem => Path::new(stem).file_stem().and_then(OsStr::to_str).unwrap_or(stem),
         };
         // `x.hlo.pb` and `x.hlo.txt` are called so to say what they hold.
         let stem = stem.strip_suffix(".hlo").unwrap_or(stem);
