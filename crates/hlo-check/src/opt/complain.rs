@@ -155,8 +155,8 @@ pub(super) fn broken(
     Ok(())
 }
 
-/// Says of constants that passes have made, all instructions from number `first_new` on, whether their values are left out
-/// of the print: then they are nowhere.
+/// Says of constants whose values passes have made, all literals from number `first_new` on, whether they are left out of
+/// the print: then they are nowhere.
 pub(super) fn left_out(
     module: &Module,
     first_new: usize,
@@ -167,8 +167,9 @@ pub(super) fn left_out(
     let mut count = 0;
     let mut first = None;
     for &computation in module.computations() {
-        for id in module.live_instructions(computation).filter(|id| id.index() >= first_new) {
-            let literal = module.instruction(id).literal.map(|literal| module.literal(literal));
+        for id in module.live_instructions(computation) {
+            let literal = module.instruction(id).literal.filter(|literal| literal.index() >= first_new);
+            let literal = literal.map(|literal| module.literal(literal));
             if literal.is_some_and(|literal| !literal.has_elided() && print.leaves_out(literal)) {
                 count += 1;
                 first = first.or(Some(id));

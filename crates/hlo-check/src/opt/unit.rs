@@ -74,7 +74,7 @@ impl<'b> Unit<'b> {
             return Ok(exit::VERIFY);
         }
         let Input { mut module, proto, .. } = parsed;
-        let first_new = module.instruction_id_limit();
+        let first_new = module.literal_id_limit();
         let mut context = arguments.context(resources);
         let mut watcher =
             Watcher::new(arguments, pipeline, resources.current_dir, self.first_line, &mut *streams.err);

@@ -291,6 +291,11 @@ impl Module {
         MetadataId::from_index(self.metadata.intern(metadata))
     }
 
+    /// All ids of literals are below this; those of literals that are added later are not.
+    pub fn literal_id_limit(&self) -> usize {
+        self.literals.len()
+    }
+
     /// A literal.
     #[inline]
     pub fn literal(&self, id: LiteralId) -> &Literal {

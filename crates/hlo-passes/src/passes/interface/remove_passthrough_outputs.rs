@@ -13,7 +13,8 @@
 //!
 //! The outputs behind a dropped one move up, and the entry layout, the alias table, shardings and original values
 //! with them; maps of outputs kept outside must follow. The tuple keeps its name, unless it is read by others and
-//! so stays as it is beside a new one; if all elements go, an empty tuple is left. Parameters are never removed. A warning in the log names what was dropped.
+//! so stays as it is beside a new one; if all elements go, an empty tuple is left. Parameters are never removed. A
+//! warning in the log names what was dropped.
 //!
 //! Left alone: roots that are no `tuple`; parameters that are returned without an alias, or with an alias of another
 //! output; aliases of a part of a parameter or of an element of a nested tuple; parameters behind another instruction
