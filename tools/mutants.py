@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do the tests notice when the code of a pass is changed?
 
-    tools/mutants.py [--work DIR] [--jobs N] [--shard K/N] [--again OUTPUT] [FILE ...]
+    tools/mutants.py [--work DIR] [--jobs N] [--shard K/N] [--again OUTPUT] [--log FILE] [FILE ...]
 
 cargo-mutants (cargo install cargo-mutants) says what can be changed: a function's value, an operator, an arm or a guard of a
 match, a field. Building each change by itself takes a minute; here a copy of the workspace holds them all. A function
@@ -18,6 +18,7 @@ was not noticed that tools/mutants_argued.txt doesn't hold: a line of it is the 
 import argparse
 import collections
 import concurrent.futures
+import filecmp
 import json
 import os
 import re
@@ -25,6 +26,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PASSES = "crates/hlo-passes/src/passes"
@@ -155,14 +157,22 @@ def instrument(text, mutants):
   return "".join(pieces), owners + [0]
 
 
-def copy_workspace(work):
+def copy_if_changed(source, target):
+  """Copies the bytes; a file that has them already keeps its time, so that it isn't compiled again."""
+  if not (os.path.exists(target) and filecmp.cmp(source, target, shallow=False)):
+    shutil.copyfile(source, target)
+    shutil.copymode(source, target)
+
+
+def copy_workspace(work, texts):
   tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
   for path in filter(None, tracked.split("\0")):
     source, target = os.path.join(ROOT, path), os.path.join(work, path)
     if os.path.isfile(source):
       os.makedirs(os.path.dirname(target), exist_ok=True)
-      if not (os.path.exists(target) and path.startswith(PASSES)):
-        shutil.copy2(source, target)
+      # What the build writes stays as it was built; anything else may be left from other files' changes.
+      if not (os.path.exists(target) and path in texts):
+        copy_if_changed(source, target)
   with open(os.path.join(work, "crates/hlo-passes/src/mutation.rs"), "w", encoding="utf-8") as file:
     file.write(MUTATION)
   library = os.path.join(work, "crates/hlo-passes/src/lib.rs")
@@ -200,13 +210,16 @@ def build(work, texts, mutants):
     for message in messages:
       if message["reason"] != "compiler-message" or message["message"]["level"] != "error":
         continue
-      spans = [span for span in message["message"]["spans"] if span["file_name"] in owners]
+      said = [message["message"], *message["message"]["children"]]
+      spans = [span for part in said for span in part["spans"] if span["file_name"] in owners]
       changed = {is_primary: {owners[span["file_name"]][span["line_start"] - 1] for span in spans
                               if span["is_primary"] == is_primary} - {0} for is_primary in (True, False)}
       # Where the bodies of one function differ in type the error is that of the one without a change.
       broken |= changed[True] or changed[False]
     if not broken:
-      sys.exit(result.stderr[-4000:])
+      errors = [message["message"]["rendered"] for message in messages
+                if message["reason"] == "compiler-message" and message["message"]["level"] == "error"]
+      sys.exit("".join(errors) + result.stderr[-4000:])
     unviable += [mutant for mutant in viable if mutant.number in broken]
     viable = [mutant for mutant in viable if mutant.number not in broken]
     print(f"{len(broken)} don't compile", file=sys.stderr, flush=True)
@@ -220,16 +233,20 @@ def key_of(text):
 def passes_tests(command, number, work):
   environment = {**os.environ, "HLO_MUTANT": str(number)}
   limited = ["bash", "-c", f"ulimit -v {MEMORY}; exec \"$@\"", "bash", *command]
-  process = subprocess.Popen(limited, cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                             start_new_session=True)
-  try:
-    status = process.wait(SECONDS)
-  except subprocess.TimeoutExpired:
-    # With all that it started.
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    return "timeout"
-  return "passed" if status == 0 else "failed"
+  with tempfile.TemporaryFile() as output:
+    process = subprocess.Popen(limited, cwd=work, env=environment, stdout=output, stderr=subprocess.STDOUT,
+                               start_new_session=True)
+    try:
+      status = process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+      # With all that it started.
+      os.killpg(process.pid, signal.SIGKILL)
+      process.wait()
+      return "timeout", ""
+    output.seek(0)
+    said = output.read(1 << 20).decode(errors="replace")
+  noticed = re.search(r"^(FAIL: .*|test .* FAILED|---- .* stdout ----|memory allocation of .*|fatal runtime error.*)$", said, re.M)
+  return "passed" if status == 0 else "failed", noticed[0] if noticed else f"status {status}: {said[:200]!r}"
 
 
 def main():
@@ -239,26 +256,28 @@ def main():
   parser.add_argument("--jobs", type=int, default=os.cpu_count())
   parser.add_argument("--shard", default="0/1", help="K/N: only the changes whose number has remainder K by N")
   parser.add_argument("--again", metavar="OUTPUT", help="only the changes that this earlier output calls missed")
+  parser.add_argument("--log", default=os.devnull, help="where to write what came of each change, and which test noticed it")
   args = parser.parse_args()
   texts, mutants, left_out = find_mutants(args.files)
-  copy_workspace(args.work)
+  copy_workspace(args.work, texts)
   programs, unviable, viable = build(args.work, texts, mutants)
   test = os.path.join(args.work, "target/debug/hlo-check")
   unit_tests = ["bash", "-ec", "cd crates/hlo-passes; for program in \"$@\"; do \"$program\" -q; done", "bash", *programs]
   runs = [[test, "-q", PASSES_TESTS], unit_tests]
   for run in runs:
-    if passes_tests(run, 0, args.work) != "passed":
-      sys.exit(f"without any change this fails: {' '.join(run)}")
+    result, why = passes_tests(run, 0, args.work)
+    if result != "passed":
+      sys.exit(f"without any change this fails: {' '.join(run)}: {why}")
 
   def outcome(mutant):
     key = key_of(texts[mutant.file])
     folder = os.path.join(PASSES_TESTS, key or "")
     own = [[test, "-q", folder]] if key and os.path.isdir(os.path.join(args.work, folder)) else []
     for run in own + runs:
-      result = passes_tests(run, mutant.number, args.work)
+      result, why = passes_tests(run, mutant.number, args.work)
       if result != "passed":
-        return result
-    return "missed"
+        return result, why
+    return "missed", ""
 
   shard, shards = map(int, args.shard.split("/"))
   chosen = [mutant for mutant in viable if mutant.number % shards == shard]
@@ -270,8 +289,9 @@ def main():
   with open(ARGUED, encoding="utf-8") as file:
     argued = {line.split("\t")[0] for line in file if "\t" in line}
   fresh = 0
-  with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-    for mutant, result in zip(chosen, pool.map(outcome, chosen)):
+  with open(args.log, "w", encoding="utf-8") as log, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+    for mutant, (result, why) in zip(chosen, pool.map(outcome, chosen)):
+      print(f"{result} {mutant.place}: {mutant.name}\t{why}", file=log, flush=True)
       # Lines move; what is argued is the change.
       is_argued = f"{mutant.file}: {mutant.name}" in argued
       counts[result if result != "missed" else "argued" if is_argued else "missed"] += 1

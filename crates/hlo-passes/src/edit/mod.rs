@@ -6,6 +6,7 @@ mod clone;
 mod constants;
 mod effects;
 mod element_type;
+mod elements;
 mod inline;
 #[cfg(test)]
 mod inline_tests;

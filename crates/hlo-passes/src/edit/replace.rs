@@ -73,21 +73,12 @@ impl Editor<'_> {
         if !compatible && !options.allow_other_shape {
             return Err(PassError::at(self, old, self.shape_conflict(old, new)));
         }
-        if options.preserve_sharding
-            && let (Some(of_old), Some(of_new)) =
-                (self.attribute(old, AttrKey::Sharding), self.attribute(new, AttrKey::Sharding))
-            && of_old != of_new
-        {
+        if !self.can_replace_with(old, new, options) {
             return Ok(false);
         }
         if options.relay_control_dependencies {
-            if self.waits_for(old, new) {
-                return Ok(false);
-            }
             self.copy_control_dependencies(old, new);
             self.drop_control_dependencies(old);
-        } else if self.has_control_dependencies(old) {
-            return Ok(false);
         }
         self.inherit(old, new, compatible && options.copy_original_value);
         self.replace_all_uses(old, new)?;
@@ -102,6 +93,23 @@ impl Editor<'_> {
             self.remove_instruction(old);
         }
         Ok(true)
+    }
+
+    /// Whether [`Editor::replace_with`] would replace `old` by `new`, if their shapes allow it: shardings and control edges
+    /// may forbid it.
+    pub fn can_replace_with(&self, old: InstructionId, new: InstructionId, options: ReplaceOptions) -> bool {
+        if options.preserve_sharding
+            && let (Some(of_old), Some(of_new)) =
+                (self.attribute(old, AttrKey::Sharding), self.attribute(new, AttrKey::Sharding))
+            && of_old != of_new
+        {
+            return false;
+        }
+        if options.relay_control_dependencies {
+            !self.waits_for(old, new)
+        } else {
+            !self.has_control_dependencies(old)
+        }
     }
 
     /// Whether a control predecessor of `old` may depend on `new`, which then can't take its place. XLA doesn't ask.

@@ -41,10 +41,7 @@
 
 use std::borrow::Cow;
 
-use hlo_text::ir::{
-    AttrKey, AttrValue, ComputationId, InstructionId, Opcode, OriginalNode, OriginalValue, ShapeId, Sharding,
-    Value,
-};
+use hlo_text::ir::{AttrKey, ComputationId, InstructionId, Opcode};
 
 use crate::edit::{Editor, ReplaceOptions};
 use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult, Place};
@@ -261,15 +258,9 @@ fn remove_token(edit: &mut Editor<'_>, old: InstructionId, context: &mut PassCon
         return Ok(());
     }
     context.applied_at(Place::of(edit, old), "its last operand and result are gone");
-    let results: Vec<ShapeId> = edit.shape_of(old).as_tuple().unwrap_or_default()[..last].to_vec();
-    let shape = match results[..] {
-        [only] => only,
-        _ => edit.tuple_shape(&results),
-    };
     let parent = edit.instruction(old).parent;
     let new = edit.copy_instruction(old, parent, kept);
-    edit.set_shape(new, shape);
-    drop_last_of_attributes(edit, new, last);
+    edit.keep_elements(new, &(0..last).collect::<Vec<_>>());
     for (element, index) in elements {
         if index == last {
             edit.remove_instruction(element);
@@ -282,30 +273,4 @@ fn remove_token(edit: &mut Editor<'_>, old: InstructionId, context: &mut PassCon
     let options = ReplaceOptions { allow_other_shape: true, ..ReplaceOptions::default() };
     edit.replace_with(old, new, options)?;
     Ok(())
-}
-
-/// Leaves `count` elements of the attributes that say something of each result.
-fn drop_last_of_attributes(edit: &mut Editor<'_>, id: InstructionId, count: usize) {
-    if let Some(Value::Sharding(Sharding::Tuple(list))) = edit.value_of(id, AttrKey::Sharding) {
-        let sharding = match list.get(..count) {
-            Some([only]) => Some(Sharding::Single(only.clone())),
-            Some(kept) => Some(Sharding::Tuple(kept.to_vec())),
-            None => None,
-        };
-        let value = sharding.map(|sharding| AttrValue::Value(edit.intern_value(Value::Sharding(sharding))));
-        edit.set_attribute(id, AttrKey::Sharding, value);
-    }
-    if let Some(Value::OriginalValue(OriginalValue::Tree(tree))) = edit.value_of(id, AttrKey::Origin) {
-        let kept = match tree {
-            OriginalNode::Tuple(nodes) => match nodes.get(..count) {
-                Some([only]) => Some(only.clone()),
-                Some(kept) => Some(OriginalNode::Tuple(kept.to_vec())),
-                None => None,
-            },
-            OriginalNode::Array(_) => None,
-        };
-        let value = kept
-            .map(|tree| AttrValue::Value(edit.intern_value(Value::OriginalValue(OriginalValue::Tree(tree)))));
-        edit.set_attribute(id, AttrKey::Origin, value);
-    }
 }

@@ -211,6 +211,9 @@ impl<'t> Scanner<'t> {
         let mut numbers = Vec::new();
         self.expect('(')?;
         while self.expect(')').is_none() {
+            if numbers.len() == MAX_RANK {
+                return None;
+            }
             let text = self.0.trim_start();
             let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
             numbers.push(text[..end].parse().ok()?);
@@ -219,9 +222,6 @@ impl<'t> Scanner<'t> {
             if self.expect(',').is_none() {
                 self.expect(')')?;
                 break;
-            }
-            if numbers.len() > MAX_RANK {
-                return None;
             }
         }
         Some(numbers)
@@ -278,6 +278,21 @@ mod tests {
         assert_eq!(array.data, [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11]);
         let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 0)}";
         assert_eq!(read(file(header, &[])).map(|array| array.data), Ok(vec![]));
+    }
+
+    #[test]
+    fn shapes_have_so_many_dimensions_at_most() {
+        for (rank, last, is_read) in [(MAX_RANK, "", true), (MAX_RANK, ",", true), (MAX_RANK + 1, "", false)]
+        {
+            let dimensions = vec!["1"; rank].join(",") + last;
+            let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({dimensions})}}");
+            let array = read(file(&header, &[7]));
+            assert_eq!(
+                array.map(|array| array.dimensions.len()).ok(),
+                is_read.then_some(rank),
+                "{rank}{last}"
+            );
+        }
     }
 
     #[test]

@@ -182,7 +182,7 @@ fn find(edit: &Editor<'_>, rng: InstructionId, places: &Places) -> Finding<Dropo
     let true_probability = if true_below { threshold } else { 1.0 - threshold };
     let mut reason = "the mask is not applied to an array";
     for &user in edit.users(compare) {
-        for use_of_mask in uses_of_mask(edit, compare, user) {
+        for use_of_mask in uses_of_mask(edit, user) {
             let keep = if use_of_mask.mask_keeps { true_probability } else { 1.0 - true_probability };
             if !(keep > 0.0 && keep <= 1.0) {
                 reason = "the threshold leaves nothing to keep, or is no probability";
@@ -236,9 +236,10 @@ enum UseKind {
     Numbers(InstructionId),
 }
 
-fn uses_of_mask(edit: &Editor<'_>, mask: InstructionId, user: InstructionId) -> Vec<UseOfMask> {
+fn uses_of_mask(edit: &Editor<'_>, user: InstructionId) -> Vec<UseOfMask> {
     match (edit.instruction(user).opcode, edit.operands(user)) {
-        (Opcode::Select, &[by, on_true, on_false]) if by == mask => {
+        // A mask that is chosen is no number, so neither is what it is chosen with.
+        (Opcode::Select, &[_, on_true, on_false]) => {
             let is =
                 |id, value: f64| number(edit, id).is_some_and(|number| number.to_bits() == value.to_bits());
             let mut uses = Vec::new();

@@ -31,8 +31,16 @@ impl Pass for Cse {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let mut structure = StructuralHasher::default();
         structure.hash_computations(edit);
-        let mut eliminator = Eliminator { structure, shapes: Map::default(), literals: Map::default() };
+        let mut eliminator = Eliminator {
+            structure,
+            shapes: Map::default(),
+            literals: Map::default(),
+            iotas: Map::default(),
+            first_iotas: Map::default(),
+        };
         for computation in edit.computations().to_vec() {
+            eliminator.iotas.clear();
+            eliminator.first_iotas.clear();
             eliminator.combine_constants(edit, computation, context)?;
             eliminator.combine_instructions(edit, computation, context)?;
         }
@@ -46,6 +54,9 @@ struct Eliminator {
     /// Shapes without layouts.
     shapes: Map<ShapeId, ShapeId>,
     literals: Map<LiteralId, ModuleHash>,
+    /// Each `iota` of the computation that has been seen, with the first identical one, and these by what they are.
+    iotas: Map<InstructionId, InstructionId>,
+    first_iotas: Map<Key, InstructionId>,
 }
 
 /// What identical instructions have in common, shardings aside.
@@ -55,12 +66,12 @@ struct Key {
     shape: ShapeId,
     /// What it is the second half of, the last one first.
     halves: SmallVec<[(Opcode, ShapeId); 1]>,
-    /// Those of the first half if there is one.
+    /// Those of the first half if there is one. Of identical `iota`s the first stands for all.
     operands: SmallVec<[InstructionId; 4]>,
     attributes: SmallVec<[(AttrKey, [u64; 2]); 2]>,
 }
 
-/// Shardings, which may be there on one side only.
+/// Shardings: an attribute, which may be there on one side only, and Shardy's, which must be the same.
 #[derive(Clone, Copy)]
 struct Shardings {
     sharding: Option<AttrValue>,
@@ -79,10 +90,38 @@ impl Shardings {
     }
 
     fn agree_with(self, other: Self) -> bool {
-        fn agree<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
-            a.is_none() || b.is_none() || a == b
+        let is_missing = self.sharding.is_none() || other.sharding.is_none();
+        (is_missing || self.sharding == other.sharding) && self.shardy == other.shardy
+    }
+}
+
+/// The parts of a computation that no `domain` leads out of. Constants of different ones stay apart.
+struct Domains {
+    /// By instruction, the number of the first of its part; empty if there are no domains.
+    parts: Map<InstructionId, usize>,
+}
+
+impl Domains {
+    fn of(edit: &Editor<'_>, instructions: &[InstructionId]) -> Self {
+        let is_domain = |id: InstructionId| edit.instruction(id).opcode == Opcode::Domain;
+        let mut parts = Map::default();
+        if instructions.iter().any(|&id| is_domain(id)) {
+            let mut open = Vec::new();
+            for &first in instructions {
+                open.push(first);
+                while let Some(id) = open.pop() {
+                    if !is_domain(id) && !parts.contains_key(&id) {
+                        parts.insert(id, first.index());
+                        open.extend(edit.operands(id).iter().chain(edit.users(id)));
+                    }
+                }
+            }
         }
-        agree(self.sharding, other.sharding) && agree(self.shardy, other.shardy)
+        Self { parts }
+    }
+
+    fn of_instruction(&self, id: InstructionId) -> usize {
+        self.parts.get(&id).copied().unwrap_or_default()
     }
 }
 
@@ -123,15 +162,8 @@ impl Eliminator {
         context: &mut PassContext<'_>,
     ) -> PassResult<()> {
         let instructions: Vec<InstructionId> = edit.live_instructions(computation).collect();
-        // Constants of different domains must stay apart.
-        if instructions.iter().any(|&id| edit.instruction(id).opcode == Opcode::Domain) {
-            let asked = context.asked_about.filter(|id| instructions.contains(id));
-            if let Some(id) = asked.filter(|&id| edit.instruction(id).opcode == Opcode::Constant) {
-                context.missed(edit, id, "its computation has a `domain`, so constants stay apart");
-            }
-            return Ok(());
-        }
-        let mut seen: Map<(ShapeId, ModuleHash), SmallVec<[InstructionId; 1]>> = Map::default();
+        let domains = Domains::of(edit, &instructions);
+        let mut seen: Map<(ShapeId, ModuleHash, usize), InstructionId> = Map::default();
         for id in instructions {
             let instruction = edit.instruction(id);
             let Some(literal) = instruction.literal.filter(|_| instruction.opcode == Opcode::Constant) else {
@@ -146,9 +178,14 @@ impl Eliminator {
                 continue;
             }
             let shape = instruction.shape;
-            let key = (self.layout_free(edit, shape), self.literal(edit, literal));
-            let known = seen.entry(key).or_default();
-            replace_by_known(edit, id, known, context)?;
+            let key =
+                (self.layout_free(edit, shape), self.literal(edit, literal), domains.of_instruction(id));
+            let first = *seen.entry(key).or_insert(id);
+            if first == id {
+                context.missed_if_asked(edit, id, NO_IDENTICAL);
+            } else if context.may_rewrite(edit, id) {
+                replace_by(edit, id, first, context)?;
+            }
         }
         Ok(())
     }
@@ -161,7 +198,6 @@ impl Eliminator {
         context: &mut PassContext<'_>,
     ) -> PassResult<()> {
         let mut seen: Map<Key, SmallVec<[InstructionId; 1]>> = Map::default();
-        let mut iotas: Map<Key, InstructionId> = Map::default();
         for id in edit.post_order(computation) {
             if edit.is_removed(id) {
                 continue;
@@ -189,7 +225,7 @@ impl Eliminator {
             let key = self.key(edit, id);
             let known = seen.entry(key).or_default();
             if !replace_by_known(edit, id, known, context)? {
-                self.combine_iota_operands(edit, id, &mut iotas, context);
+                self.combine_iota_operands(edit, id, context);
             }
         }
         Ok(())
@@ -200,17 +236,19 @@ impl Eliminator {
         &mut self,
         edit: &mut Editor<'_>,
         user: InstructionId,
-        iotas: &mut Map<Key, InstructionId>,
         context: &mut PassContext<'_>,
     ) {
-        iotas.clear();
+        let mut first_operands: SmallVec<[(InstructionId, InstructionId); 2]> = SmallVec::new();
         for index in 0..edit.operands(user).len() {
             let operand = edit.operands(user)[index];
             if edit.instruction(operand).opcode != Opcode::Iota {
                 continue;
             }
-            let key = self.key(edit, operand);
-            let first = *iotas.entry(key).or_insert(operand);
+            let identical = self.first_iota(edit, operand);
+            let Some(&(_, first)) = first_operands.iter().find(|(known, _)| *known == identical) else {
+                first_operands.push((identical, operand));
+                continue;
+            };
             if first != operand && context.may_rewrite(edit, operand) {
                 context.applied(edit, operand, format_args!("replaced by `{}`", edit.name_of(first)));
                 edit.set_operand(user, index, first);
@@ -221,10 +259,26 @@ impl Eliminator {
         }
     }
 
+    /// The first `iota` of the computation that is identical to this one; shardings don't count.
+    fn first_iota(&mut self, edit: &mut Editor<'_>, iota: InstructionId) -> InstructionId {
+        if let Some(&first) = self.iotas.get(&iota) {
+            return first;
+        }
+        let key = self.key(edit, iota);
+        let first = *self.first_iotas.entry(key).or_insert(iota);
+        self.iotas.insert(iota, first);
+        first
+    }
+
     fn key(&mut self, edit: &mut Editor<'_>, id: InstructionId) -> Key {
         let instruction = edit.instruction(id);
         let (opcode, shape) = (instruction.opcode, instruction.shape);
         let mut operands: SmallVec<[InstructionId; 4]> = SmallVec::from_slice(edit.operands(id));
+        for operand in &mut operands {
+            if edit.instruction(*operand).opcode == Opcode::Iota {
+                *operand = self.first_iota(edit, *operand);
+            }
+        }
         if is_commutative(opcode) {
             operands.sort_unstable();
         }
@@ -341,8 +395,18 @@ fn replace_by_known(
     if !context.may_rewrite(edit, id) {
         return Ok(false);
     }
+    replace_by(edit, id, earlier, context)?;
+    Ok(true)
+}
+
+fn replace_by(
+    edit: &mut Editor<'_>,
+    id: InstructionId,
+    earlier: InstructionId,
+    context: &mut PassContext<'_>,
+) -> PassResult<()> {
     context.applied(edit, id, format_args!("replaced by the identical `{}`", edit.name_of(earlier)));
     edit.replace_all_uses(id, earlier)?;
     edit.remove_with_dead_operands(id);
-    Ok(true)
+    Ok(())
 }

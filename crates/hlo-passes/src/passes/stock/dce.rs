@@ -1,10 +1,15 @@
 //! `dce`: instructions whose results nobody needs, and computations nobody calls, are removed.
+//!
+//! Results of fusions that nobody takes go, too, with what shardings and original values say of them. XLA's pass leaves
+//! both attributes as they were, and drops results as well where the fusion can't take the place of the one that is left, or
+//! where what computes the others can't go: that gives modules its verifier refuses. Here such fusions stay, with a remark.
 
 use std::collections::BTreeSet;
 
-use hlo_text::ir::{AttrKey, AttrValue, ComputationId, InstructionId, Opcode, ShapeId};
+use hlo_text::ir::{AttrKey, AttrValue, ComputationId, InstructionId, Opcode, Value};
 
 use super::tuple_simplifier::tuple_element;
+use crate::Set;
 use crate::analysis::CallGraph;
 use crate::edit::{Editor, ReplaceOptions};
 use crate::pass::{Pass, PassContext, PassResult};
@@ -112,6 +117,50 @@ fn keeps_sharding(edit: &Editor<'_>, id: InstructionId) -> bool {
         || edit.users(operand).len() != 1
 }
 
+/// How a fusion of one result takes the place of that element of a tuple. Shardings are compared before.
+const TAKING_THE_PLACE: ReplaceOptions = ReplaceOptions {
+    preserve_sharding: false,
+    relay_control_dependencies: true,
+    remove_dead_operands: true,
+    allow_other_shape: false,
+    copy_original_value: true,
+};
+
+/// Why the fusion can't take the place of `users`, which all take the element at `kept`.
+fn reason_to_keep_tuple(
+    edit: &Editor<'_>,
+    fusion: InstructionId,
+    users: &[InstructionId],
+    kept: &[usize],
+) -> Option<&'static str> {
+    let mut known = edit.sharding_of_elements(fusion, kept);
+    for &user in users {
+        if let Some(Value::Sharding(own)) = edit.value_of(user, AttrKey::Sharding)
+            && known.get_or_insert_with(|| own.clone()) != own
+        {
+            return Some("the one that is has another sharding where it is taken");
+        }
+        if !edit.can_replace_with(user, fusion, TAKING_THE_PLACE) {
+            return Some("the one that is is taken after what depends on the fusion");
+        }
+    }
+    None
+}
+
+/// Whether something in the body of a fusion would stay that none of `outputs` needs: nothing there may be without users.
+fn leaves_unused(edit: &Editor<'_>, root: InstructionId, outputs: &[InstructionId]) -> bool {
+    let mut needed = Set::from_iter(outputs.iter().copied().chain([root]));
+    let mut open = outputs.to_vec();
+    while let Some(id) = open.pop() {
+        open.extend(edit.operands(id).iter().copied().filter(|&operand| needed.insert(operand)));
+    }
+    edit.live_instructions(edit.instruction(root).parent).any(|id| {
+        !needed.contains(&id)
+            && edit.instruction(id).opcode != Opcode::Parameter
+            && (!edit.is_safely_removable(id) || edit.has_side_effect(id) || keeps_sharding(edit, id))
+    })
+}
+
 /// Drops elements of a fusion's result that no `get-tuple-element` takes.
 fn drop_unused_fusion_outputs(
     edit: &mut Editor<'_>,
@@ -138,38 +187,49 @@ fn drop_unused_fusion_outputs(
             None => return Ok(()),
         };
     }
-    let outputs = edit.operands(root).to_vec();
-    let shapes = edit.shape_of(fusion).as_tuple().unwrap_or_default();
-    let elements: Option<Vec<(InstructionId, ShapeId)>> =
-        used.iter().map(|&index| Some((*outputs.get(index)?, *shapes.get(index)?))).collect();
-    let Some(elements) = elements.filter(|elements| elements.len() < outputs.len()) else { return Ok(()) };
+    let results = edit.operands(root);
+    if used.len() == results.len() {
+        return Ok(());
+    }
+    let outputs: Option<Vec<InstructionId>> = used.iter().map(|&index| results.get(index).copied()).collect();
+    let Some(outputs) = outputs else { return Ok(()) };
+    let kept: Vec<usize> = used.iter().copied().collect();
+    let users = edit.users(fusion).to_vec();
+    // XLA doesn't ask, and leaves a fusion that doesn't fit its body, or elements of what is no tuple any more.
+    let reason = if edit.has_control_dependencies(root) {
+        Some("its tuple has control dependencies")
+    } else if leaves_unused(edit, root, &outputs) {
+        Some("what computes another one has side effects or control dependencies")
+    } else if outputs.len() == 1 {
+        reason_to_keep_tuple(edit, fusion, &users, &kept)
+    } else {
+        None
+    };
+    if let Some(reason) = reason {
+        context.missed(edit, fusion, format_args!("not all of its results are used, but {reason}"));
+        return Ok(());
+    }
     if !context.may_rewrite(edit, fusion) {
         return Ok(());
     }
-    context.applied(edit, fusion, format_args!("{} of its {} results are used", used.len(), outputs.len()));
-    let users = edit.users(fusion).to_vec();
-    if let [(output, shape)] = elements[..] {
-        edit.set_shape(fusion, shape);
-        let options = ReplaceOptions {
-            preserve_sharding: true,
-            relay_control_dependencies: true,
-            ..ReplaceOptions::default()
-        };
+    context.applied(
+        edit,
+        fusion,
+        format_args!("{} of its {} results are used", kept.len(), edit.operands(root).len()),
+    );
+    edit.keep_elements(fusion, &kept);
+    if let [output] = outputs[..] {
         for user in users {
-            edit.replace_with(user, fusion, options)?;
+            edit.replace_with(user, fusion, TAKING_THE_PLACE)?;
         }
         edit.replace_all_uses(root, output)?;
     } else {
-        let shapes: Vec<ShapeId> = elements.iter().map(|&(_, shape)| shape).collect();
-        let shape = edit.tuple_shape(&shapes);
-        edit.set_shape(fusion, shape);
         for user in users {
             if let Some((_, old)) = tuple_element(edit, user) {
                 let new = used.range(..old).count();
                 edit.set_attribute(user, AttrKey::Index, Some(AttrValue::Int(new as i64)));
             }
         }
-        let outputs: Vec<InstructionId> = elements.iter().map(|&(output, _)| output).collect();
         let tuple = edit.add_tuple(computation, &outputs);
         let options = ReplaceOptions { allow_other_shape: true, ..ReplaceOptions::default() };
         edit.replace_with(root, tuple, options)?;
