@@ -120,7 +120,17 @@ pub(super) fn fusion(g: &mut Generator<'_, '_>) {
     });
     let kind = g.choices.pick(&["kLoop", "kInput", "kOutput", "kCustom"]);
     let operands: Vec<&Value> = given.iter().collect();
-    g.add(body.ty.clone(), "fusion", &operands, &format!("kind={kind}, calls={}", body.name));
+    let result = g.add(body.ty.clone(), "fusion", &operands, &format!("kind={kind}, calls={}", body.name));
+    // Of some results only some are taken, or one several times.
+    if let Type::Tuple(elements) = &result.ty
+        && !elements.is_empty()
+        && g.choices.one_in(2)
+    {
+        for _ in 0..=g.choices.below(elements.len()) {
+            let index = g.choices.below(elements.len());
+            g.tuple_element(&result, index);
+        }
+    }
 }
 
 /// A function of one element at a time, perhaps with a conditional in it.

@@ -356,7 +356,12 @@ impl<'c, 'b> Generator<'c, 'b> {
                     say(&format!("sharding={sharding}"));
                 }
             }
-            20 if !has_attributes => say("frontend_attributes={k=\"v\"}"),
+            20 if !has_attributes => {
+                say(self.choices.pick(&[
+                    "frontend_attributes={k=\"v\"}",
+                    "frontend_attributes={xla.sdy.sharding=\"s\"}",
+                ]));
+            }
             21 if self.body.scope != Scope::Part && opcode != "parameter" && !opcode.ends_with("-done") => {
                 // Anything before is fine: edges only go back.
                 let at = self.choices.below(self.body.lines.len());
@@ -364,7 +369,11 @@ impl<'c, 'b> Generator<'c, 'b> {
                     say(&format!("control-predecessors={{{before}}}"));
                 }
             }
-            22 if !matches!(ty, Type::Token | Type::Tuple(_)) => say("origin={{\"o\"}}"),
+            22 => {
+                if let Some(tree) = origin(ty) {
+                    say(&format!("origin={{{tree}}}"));
+                }
+            }
             23 if opcode == "parameter" && matches!(ty, Type::Array(..)) => {
                 say("parameter_replication={true}");
             }
@@ -453,6 +462,18 @@ impl<'c, 'b> Generator<'c, 'b> {
             }
         }
         results
+    }
+}
+
+/// The tree of an original value; empty tuples and tokens have none.
+fn origin(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Tuple(elements) if !elements.is_empty() => {
+            let trees: Option<Vec<String>> = elements.iter().map(origin).collect();
+            Some(format!("({})", trees?.join(", ")))
+        }
+        Type::Tuple(_) | Type::Token => None,
+        Type::Array(..) => Some("{\"o\"}".to_owned()),
     }
 }
 

@@ -183,7 +183,7 @@ impl Eliminator {
             let first = *seen.entry(key).or_insert(id);
             if first == id {
                 context.missed_if_asked(edit, id, NO_IDENTICAL);
-            } else if context.may_rewrite(edit, id) {
+            } else {
                 replace_by(edit, id, first, context)?;
             }
         }
@@ -392,21 +392,31 @@ fn replace_by_known(
         known.push(id);
         return Ok(false);
     };
-    if !context.may_rewrite(edit, id) {
-        return Ok(false);
-    }
-    replace_by(edit, id, earlier, context)?;
-    Ok(true)
+    replace_by(edit, id, earlier, context)
 }
 
+/// Replaces `id` by `earlier` where that may be, and says whether it did.
 fn replace_by(
     edit: &mut Editor<'_>,
     id: InstructionId,
     earlier: InstructionId,
     context: &mut PassContext<'_>,
-) -> PassResult<()> {
+) -> PassResult<bool> {
+    // The only one that wants operands of the same layout. XLA doesn't ask.
+    let compares_operands = |&user: &InstructionId| {
+        edit.instruction(user).opcode == Opcode::AllToAll && edit.operands(user).len() > 1
+    };
+    if edit.instruction(id).shape != edit.instruction(earlier).shape
+        && edit.users(id).iter().any(compares_operands)
+    {
+        context.missed(edit, id, "an `all-to-all` compares its layout with that of other operands");
+        return Ok(false);
+    }
+    if !context.may_rewrite(edit, id) {
+        return Ok(false);
+    }
     context.applied(edit, id, format_args!("replaced by the identical `{}`", edit.name_of(earlier)));
     edit.replace_all_uses(id, earlier)?;
     edit.remove_with_dead_operands(id);
-    Ok(())
+    Ok(true)
 }
