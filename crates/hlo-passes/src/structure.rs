@@ -3,7 +3,8 @@
 use std::hash::{Hash, Hasher};
 
 use hlo_text::ir::{
-    Attr, AttrKey, AttrValue, ComputationId, InstructionId, LiteralData, LiteralId, ShapeId, Value, ValueId,
+    Attr, AttrKey, AttrValue, ComputationId, InstructionId, LiteralData, LiteralId, Opcode, ShapeId, Value,
+    ValueId,
 };
 use hlo_text::{Module, PrintOptions};
 
@@ -23,6 +24,7 @@ pub struct StructuralHasher {
     literals: Vec<Option<ModuleHash>>,
     order: PostOrder,
     options: PrintOptions,
+    only_results: bool,
 }
 
 impl Default for StructuralHasher {
@@ -35,6 +37,7 @@ impl Default for StructuralHasher {
             literals: Vec::new(),
             order: PostOrder::default(),
             options: PrintOptions { print_metadata: false, ..PrintOptions::default() },
+            only_results: false,
         }
     }
 }
@@ -65,6 +68,11 @@ pub fn structural_hash(module: &Module) -> ModuleHash {
     state.result()
 }
 
+/// Whether an attribute leaves what an instruction computes as it is.
+fn is_no_part_of_results(opcode: Opcode, key: AttrKey) -> bool {
+    opcode == Opcode::Parameter || matches!(key, AttrKey::Sharding | AttrKey::FrontendAttributes)
+}
+
 /// The place `index` of a table that grows.
 fn slot(table: &mut Vec<Option<ModuleHash>>, index: usize) -> &mut Option<ModuleHash> {
     if table.len() <= index {
@@ -80,6 +88,13 @@ fn hash_of(value: impl Hash) -> ModuleHash {
 }
 
 impl StructuralHasher {
+    /// A hasher for which computations are equal that compute equal results, as XLA's `HloComputation::Equal` has it: what
+    /// the root doesn't need, control edges, shardings and frontend attributes don't count, nor does what parameters have
+    /// but their numbers and shapes.
+    pub(crate) fn of_results() -> Self {
+        Self { only_results: true, ..Self::default() }
+    }
+
     /// Hashes all computations of a module, callees first.
     pub fn hash_computations(&mut self, module: &Module) {
         self.instructions.clear();
@@ -113,6 +128,9 @@ impl StructuralHasher {
         }
         let computation = module.computation(id);
         let thread = computation.execution_thread.map(|thread| module.strings().get(thread));
+        if self.only_results {
+            return hash_of((self.instruction(computation.root), computation.parameters.len(), thread));
+        }
         hash_of((self.instruction(computation.root), sum, instructions.len(), thread))
     }
 
@@ -122,7 +140,8 @@ impl StructuralHasher {
         instruction.opcode.hash(&mut state);
         instruction.parameter_number.hash(&mut state);
         self.shape(module, instruction.shape).hash(&mut state);
-        for ids in [module.operands(id), module.control_predecessors(id)] {
+        let predecessors = if self.only_results { &[] } else { module.control_predecessors(id) };
+        for ids in [module.operands(id), predecessors] {
             ids.len().hash(&mut state);
             ids.iter().for_each(|&id| self.instruction(id).hash(&mut state));
         }
@@ -130,7 +149,10 @@ impl StructuralHasher {
             self.literal(module, literal).hash(&mut state);
         }
         for &attr in module.attributes(id) {
-            if attr.is_printed() && !matches!(attr.key, AttrKey::Origin | AttrKey::Statistics) {
+            if attr.is_printed()
+                && !matches!(attr.key, AttrKey::Origin | AttrKey::Statistics)
+                && !(self.only_results && is_no_part_of_results(instruction.opcode, attr.key))
+            {
                 attr.key.hash(&mut state);
                 self.hash_attribute(module, attr, &mut state);
             }

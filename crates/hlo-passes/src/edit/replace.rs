@@ -44,6 +44,9 @@ const MAX_SEARCHED: usize = 1000;
 /// Updates between a start and its done that are looked through; behind more, dead instructions stay.
 const MAX_UPDATES: usize = 100;
 
+/// Control edges that may take the place of those of one instruction.
+const MAX_RELAYED_EDGES: usize = 1 << 12;
+
 impl Editor<'_> {
     /// Replaces `old` by `new` (XLA's `ReplaceInstruction`) and says whether it did: an instruction with control
     /// edges is left alone.
@@ -88,7 +91,7 @@ impl Editor<'_> {
             self.module.set_name(new, name);
         }
         if options.remove_dead_operands {
-            self.remove_with_dead_operands(old);
+            self.remove_dead(old, options.relay_control_dependencies);
         } else if self.is_dead(old) {
             self.remove_instruction(old);
         }
@@ -154,11 +157,14 @@ impl Editor<'_> {
                 self.set_attribute(new, key, Some(value));
             }
         }
-        // A fusion's original value is that of what is fused into it.
-        if with_origin
-            && self.instruction(new).opcode != Opcode::Fusion
-            && let Some(origin) = self.attribute(old, AttrKey::Origin)
-        {
+        if with_origin {
+            self.inherit_origin(old, new);
+        }
+    }
+
+    /// Gives `new`, of the same shape, the original value of `old` if that has one.
+    pub fn inherit_origin(&mut self, old: InstructionId, new: InstructionId) {
+        if let Some(origin) = self.attribute(old, AttrKey::Origin) {
             self.set_attribute(new, AttrKey::Origin, Some(origin));
         }
     }
@@ -284,42 +290,78 @@ impl Editor<'_> {
     /// Removes a dead instruction, whatever its side effects, and then operands that became dead, without side
     /// effects and safely removable. Nothing happens unless the instruction is dead and safely removable.
     pub fn remove_with_dead_operands(&mut self, id: InstructionId) {
+        self.remove_dead(id, false);
+    }
+
+    /// The same; with `relay_control_dependencies` control edges keep nothing, what comes before such an instruction then
+    /// comes before what comes after it.
+    fn remove_dead(&mut self, id: InstructionId, relay_control_dependencies: bool) {
         let mut removed = Set::default();
-        let mut worklist = VecDeque::from([id]);
-        let mut parameters = Vec::new();
-        while let Some(item) = worklist.pop_front() {
-            if removed.contains(&item)
-                || self.is_removed(item)
-                || !self.is_dead(item)
-                || !self.is_safely_removable(item)
-                || (item != id && self.has_side_effect(item))
-            {
-                continue;
+        let mut starts = vec![id];
+        while let Some(start) = starts.pop() {
+            let mut worklist = VecDeque::from([start]);
+            let mut parameters = Vec::new();
+            while let Some(item) = worklist.pop_front() {
+                if removed.contains(&item)
+                    || self.is_removed(item)
+                    || !self.is_dead(item)
+                    || (item != id && self.has_side_effect(item))
+                {
+                    continue;
+                }
+                if relay_control_dependencies {
+                    self.relay_control_dependencies(item);
+                }
+                if !self.is_safely_removable(item) {
+                    continue;
+                }
+                worklist.extend(self.operands(item));
+                removed.insert(item);
+                if self.instruction(item).opcode == Opcode::Parameter {
+                    parameters.push(item);
+                } else {
+                    self.remove_instruction(item);
+                }
             }
-            worklist.extend(self.operands(item));
-            removed.insert(item);
-            if self.instruction(item).opcode == Opcode::Parameter {
-                parameters.push(item);
-            } else {
-                self.remove_instruction(item);
-            }
-        }
-        for parameter in parameters {
-            self.remove_fusion_parameter(parameter);
+            // XLA goes on with operands that have side effects, and loses these.
+            starts.extend(
+                parameters.into_iter().filter_map(|parameter| self.remove_fusion_parameter(parameter)),
+            );
         }
     }
 
-    /// Removes an unused parameter of a fusion's body together with the fusion's operand.
-    fn remove_fusion_parameter(&mut self, parameter: InstructionId) {
+    /// Takes the control edges of an instruction away and orders what they ordered; leaves them where these would be too
+    /// many, or the instruction can't be removed anyway.
+    fn relay_control_dependencies(&mut self, id: InstructionId) {
+        let before = self.control_predecessors(id).to_vec();
+        let after = self.control_successors(id).to_vec();
+        if before.is_empty() && after.is_empty()
+            || before.len().saturating_mul(after.len()) > MAX_RELAYED_EDGES
+            || !self.are_first_halves_removable(id)
+            || self.instruction(id).opcode == Opcode::Parameter
+        {
+            return;
+        }
+        self.drop_control_dependencies(id);
+        for &predecessor in &before {
+            for &successor in &after {
+                self.add_control_dependency(predecessor, successor);
+            }
+        }
+    }
+
+    /// Removes an unused parameter of a fusion's body together with the fusion's operand, and gives that.
+    fn remove_fusion_parameter(&mut self, parameter: InstructionId) -> Option<InstructionId> {
         let instruction = self.instruction(parameter);
         let (body, number) = (instruction.parent, instruction.parameter_number as usize);
-        let Some(fusion) = self.sole_fusion_of(body) else { return };
+        let fusion = self.sole_fusion_of(body)?;
         let mut operands = self.operands(fusion).to_vec();
-        if number < operands.len() {
-            operands.remove(number);
+        let operand = (number < operands.len()).then(|| operands.remove(number));
+        if operand.is_some() {
             self.set_operands(fusion, &operands);
         }
         self.remove_instruction(parameter);
+        operand
     }
 
     /// Whether an attribute is absent or has the value that counts as absent.

@@ -100,7 +100,7 @@ fn add_call(
     let (parent, shape, metadata) = (instruction.parent, instruction.shape, instruction.metadata);
     let mut attributes =
         vec![hlo_text::ir::Attr { key: AttrKey::ToApply, value: AttrValue::Computation(branch) }];
-    let derived = [AttrKey::Sharding, AttrKey::FrontendAttributes];
+    let derived = [AttrKey::Sharding, AttrKey::FrontendAttributes, AttrKey::Origin];
     attributes.extend(edit.attributes(conditional).iter().filter(|attr| derived.contains(&attr.key)));
     let operands = [operand];
     let new = NewInstruction {

@@ -5,6 +5,7 @@ use hlo_text::ir::{
 };
 use smallvec::SmallVec;
 
+use super::tuple_simplifier::tuple_element;
 use crate::Map;
 use crate::edit::Editor;
 use crate::hash::ModuleHash;
@@ -29,7 +30,7 @@ pub(crate) struct Cse;
 
 impl Pass for Cse {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
-        let mut structure = StructuralHasher::default();
+        let mut structure = StructuralHasher::of_results();
         structure.hash_computations(edit);
         let mut eliminator = Eliminator {
             structure,
@@ -42,6 +43,7 @@ impl Pass for Cse {
             eliminator.iotas.clear();
             eliminator.first_iotas.clear();
             eliminator.combine_constants(edit, computation, context)?;
+            take_first_results(edit, computation, context);
             eliminator.combine_instructions(edit, computation, context)?;
         }
         Ok(())
@@ -173,16 +175,14 @@ impl Eliminator {
                 context.missed_if_asked(edit, id, "its value is left out");
                 continue;
             }
-            if edit.has_control_dependencies(id) {
-                context.missed_if_asked(edit, id, HAS_CONTROL_DEPENDENCIES);
-                continue;
-            }
             let shape = instruction.shape;
             let key =
                 (self.layout_free(edit, shape), self.literal(edit, literal), domains.of_instruction(id));
             let first = *seen.entry(key).or_insert(id);
             if first == id {
                 context.missed_if_asked(edit, id, NO_IDENTICAL);
+            } else if edit.has_control_dependencies(id) {
+                context.missed_if_asked(edit, id, HAS_CONTROL_DEPENDENCIES);
             } else {
                 replace_by(edit, id, first, context)?;
             }
@@ -307,12 +307,7 @@ impl Eliminator {
             ) {
                 continue;
             }
-            let value = match attr.value {
-                AttrValue::Int(value) if attr.key == AttrKey::Index => {
-                    [first_equal_output(edit, id, value), 0]
-                }
-                value => comparable(edit, &self.structure, value),
-            };
+            let value = comparable(edit, &self.structure, attr.value);
             attributes.push((attr.key, value));
         }
         let shape = self.layout_free(edit, shape);
@@ -353,19 +348,33 @@ fn comparable_value(edit: &Editor<'_>, structure: &StructuralHasher, id: ValueId
     })
 }
 
-/// The first element of a tuple that is the same as element `index`, as far as the body of a fusion shows.
-fn first_equal_output(edit: &Editor<'_>, element: InstructionId, index: i64) -> u64 {
-    let find = || {
-        let &fusion = edit.operands(element).first()?;
-        let body = edit.called(fusion, AttrKey::Calls)?;
-        let root = edit.computation(body).root;
-        let is_fused_tuple = edit.instruction(fusion).opcode == Opcode::Fusion
-            && edit.instruction(root).opcode == Opcode::Tuple;
-        let outputs = edit.operands(root);
-        let output = outputs.get(usize::try_from(index).ok()?).filter(|_| is_fused_tuple)?;
-        outputs.iter().position(|other| other == output)
-    };
-    find().map_or(index as u64, |first| first as u64)
+/// For each result of a fusion the first that is the same in its body; `None` if all differ or it has no several.
+fn first_equal_results(edit: &Editor<'_>, fusion: InstructionId) -> Option<Vec<usize>> {
+    if edit.instruction(fusion).opcode != Opcode::Fusion {
+        return None;
+    }
+    let root = edit.computation(edit.called(fusion, AttrKey::Calls)?).root;
+    if edit.instruction(root).opcode != Opcode::Tuple {
+        return None;
+    }
+    let mut seen: Map<InstructionId, usize> = Map::default();
+    let results = edit.operands(root).iter().enumerate();
+    let first: Vec<usize> = results.map(|(index, &result)| *seen.entry(result).or_insert(index)).collect();
+    (seen.len() < first.len()).then_some(first)
+}
+
+/// Has the first of equal results of a fusion taken wherever one of them is.
+fn take_first_results(edit: &mut Editor<'_>, computation: ComputationId, context: &mut PassContext<'_>) {
+    let mut fusions: Map<InstructionId, Option<Vec<usize>>> = Map::default();
+    for id in edit.live_instructions(computation).collect::<Vec<_>>() {
+        let Some((fusion, index)) = tuple_element(edit, id) else { continue };
+        let results = fusions.entry(fusion).or_insert_with(|| first_equal_results(edit, fusion));
+        let Some(&first) = results.as_ref().and_then(|results| results.get(index)) else { continue };
+        if first != index && context.may_rewrite(edit, id) {
+            context.applied(edit, id, format_args!("result {first} of the fusion is the same"));
+            edit.set_attribute(id, AttrKey::Index, Some(AttrValue::Int(first as i64)));
+        }
+    }
 }
 
 /// Whether XLA takes the two operands as interchangeable; comparisons for equality don't count.
@@ -416,6 +425,7 @@ fn replace_by(
         return Ok(false);
     }
     context.applied(edit, id, format_args!("replaced by the identical `{}`", edit.name_of(earlier)));
+    edit.inherit_origin(id, earlier);
     edit.replace_all_uses(id, earlier)?;
     edit.remove_with_dead_operands(id);
     Ok(true)
