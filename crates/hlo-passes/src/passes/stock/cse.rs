@@ -1,4 +1,11 @@
 //! `cse`: instructions are replaced by earlier identical ones of the same computation.
+//!
+//! As in XLA's pass layouts and dynamic dimensions don't count, nor do metadata, frontend attributes and original values;
+//! shardings count where both instructions have one, those of Shardy always, for constants and `iota`s neither. Constants
+//! are combined within the parts of a computation that no `domain` leads out of.
+//!
+//! Unlike XLA's, this pass takes 0 and -0 for different constants, combines what is started and awaited apart as a whole,
+//! leaves constants with control dependencies, and keeps the operands of an `all-to-all` in one layout.
 
 use hlo_text::ir::{
     AttrKey, AttrValue, ComputationId, InstructionId, LiteralId, Opcode, Shape, ShapeId, Value, ValueId,
