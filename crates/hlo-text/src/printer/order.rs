@@ -14,6 +14,8 @@ const FUSION_BODY: u8 = 2;
 const HIDDEN: u8 = 4;
 /// It has been put on the walk's stack.
 const PUSHED: u8 = 8;
+/// Something is printed with its name.
+const NAMED: u8 = 16;
 
 /// Who calls whom in a module.
 pub(super) struct Calls {
@@ -25,6 +27,8 @@ pub(super) struct Calls {
     group_ends: Vec<usize>,
     /// By computation: its calling instructions, in creation order.
     groups: Vec<Range<usize>>,
+    /// Whether the text must say all that is there.
+    reads_back: bool,
 }
 
 impl Calls {
@@ -37,6 +41,7 @@ impl Calls {
             callees: Vec::new(),
             group_ends: Vec::new(),
             groups: vec![0..0; limit],
+            reads_back: module.reads_back,
         };
         let mut printed = module.reads_back.then(InstructionOrder::default);
         if printed.is_some() && module.header.is_scheduled {
@@ -95,9 +100,11 @@ impl Calls {
                 Opcode::Fusion => marks[callee.index()] |= FUSION_BODY,
                 Opcode::AsyncStart if async_sugar && sugared_root(module, id).is_some() => {
                     marks[callee.index()] |= HIDDEN;
+                    return;
                 }
                 _ => {}
             }
+            marks[callee.index()] |= NAMED;
         });
         if callees.len() > start {
             self.group_ends.push(self.callees.len());
@@ -109,8 +116,11 @@ impl Calls {
         self.marks[computation.index()] & FUSION_BODY != 0
     }
 
+    /// Whether the computation isn't printed. XLA leaves it out, too, when others than asynchronous starts call it, and prints
+    /// a text that can't be read.
     fn is_hidden(&self, computation: ComputationId) -> bool {
-        self.marks[computation.index()] & HIDDEN != 0
+        let marks = self.marks[computation.index()];
+        marks & HIDDEN != 0 && !(self.reads_back && marks & NAMED != 0)
     }
 
     /// The computations as they were made, without the hidden ones.

@@ -1,6 +1,6 @@
 //! `flatten-call-graph`: every call, loop and conditional gets computations of its own.
 
-use hlo_text::ir::{ComputationId, InstructionId, Opcode};
+use hlo_text::ir::{ComputationId, InstructionId};
 
 use crate::analysis::{CallGraph, Growth, copied_tree_sizes};
 use crate::edit::Editor;
@@ -16,7 +16,7 @@ impl Pass for FlattenCallGraph {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         // Callers are those of the start: a copy calls copies from the beginning.
         let graph = CallGraph::of(edit);
-        let shared = shared_calls(edit, &graph);
+        let shared = shared_calls(&graph);
         let sizes = copied_tree_sizes(edit, &graph);
         let mut growth = Growth::default();
         let limit = usize::try_from(context.rewrites_left()).unwrap_or(usize::MAX);
@@ -39,22 +39,15 @@ impl Pass for FlattenCallGraph {
 }
 
 /// The calls that get copies, and of what, in the order they get them.
-fn shared_calls(edit: &Editor<'_>, graph: &CallGraph) -> Vec<(InstructionId, ComputationId)> {
+fn shared_calls(graph: &CallGraph) -> Vec<(InstructionId, ComputationId)> {
     let mut shared = Vec::new();
     for computation in graph.post_order() {
         let callers = graph.callers(computation);
-        if callers.iter().any(|&caller| is_async(edit, caller)) {
-            continue;
-        }
         // The calls of one instruction follow each other: of an instruction that calls twice, all get copies.
         let kept = usize::from(callers.get(1) != callers.first());
         shared.extend(callers.iter().skip(kept).map(|&caller| (caller, computation)));
     }
     shared
-}
-
-fn is_async(edit: &Editor<'_>, caller: InstructionId) -> bool {
-    matches!(edit.instruction(caller).opcode, Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone)
 }
 
 /// Copies `computation`, and all it calls, for the first call of it by `caller`.
