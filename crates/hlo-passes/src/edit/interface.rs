@@ -285,12 +285,7 @@ impl Editor<'_> {
         {
             *number = renumbered(*number).unwrap_or(*number);
         }
-        self.touched = true;
-        for &id in parameters {
-            self.counts.removed[Opcode::Parameter as usize] += 1;
-            self.drop_control_dependencies(id);
-        }
-        self.module.remove_parameters(entry, parameters);
+        self.remove_parameters_of(entry, parameters);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ mod constants;
 mod effects;
 mod element_type;
 mod elements;
+mod fusion;
 mod inline;
 #[cfg(test)]
 mod inline_tests;

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use hlo_text::ir::words::FusionKind;
-use hlo_text::ir::{AttrDefault, AttrKey, AttrKind, AttrValue, ComputationId, InstructionId, Opcode, Value};
+use hlo_text::ir::{AttrDefault, AttrKey, AttrKind, AttrValue, InstructionId, Opcode, Value};
 
 use super::Editor;
+use crate::Set;
 use crate::pass::{PassError, PassResult};
-use crate::{Map, Set};
 
 /// What [`Editor::replace_with`] does beside moving the uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +90,7 @@ impl Editor<'_> {
             self.module.set_name(new, name);
         }
         if options.remove_dead_operands {
-            self.remove_dead(old, options.relay_control_dependencies);
+            self.remove_dead(&[old], options.relay_control_dependencies);
         } else if self.is_dead(old) {
             self.remove_instruction(old);
         }
@@ -210,64 +209,15 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Leaves one of each operand of a fusion, with the parameters of its body to match. Custom fusions stay.
-    fn merge_equal_fusion_operands(&mut self, fusion: InstructionId) -> PassResult<()> {
-        if self.is_custom_fusion(fusion) {
-            return Ok(());
-        }
-        let operands = self.operands(fusion).to_vec();
-        let mut first_at = Map::default();
-        let mut kept = Vec::with_capacity(operands.len());
-        let mut merged = Vec::new();
-        for (index, &operand) in operands.iter().enumerate() {
-            match first_at.entry(operand) {
-                hashbrown::hash_map::Entry::Occupied(first) => merged.push((index, *first.get())),
-                hashbrown::hash_map::Entry::Vacant(slot) => {
-                    slot.insert(index);
-                    kept.push(operand);
-                }
-            }
-        }
-        let body = self.called(fusion, AttrKey::Calls);
-        let Some(body) = body.filter(|&body| !merged.is_empty() && self.sole_fusion_of(body).is_some())
-        else {
-            return Ok(());
-        };
-        let parameters = self.computation(body).parameters.clone();
-        if parameters.len() != operands.len() {
-            return Err(PassError::at(self, fusion, "the fusion's body has another number of parameters"));
-        }
-        for &(index, first) in &merged {
-            self.replace_all_uses(parameters[index], parameters[first])?;
-        }
-        for &(index, _) in &merged {
-            self.remove_instruction(parameters[index]);
-        }
-        self.set_operands(fusion, &kept);
-        Ok(())
-    }
-
-    /// Whether it is a fusion of the kind whose body only its back end understands.
-    pub fn is_custom_fusion(&self, id: InstructionId) -> bool {
-        self.instruction(id).opcode == Opcode::Fusion
-            && self.attribute(id, AttrKey::FusionKind) == Some(AttrValue::Word(FusionKind::Custom.word()))
-    }
-
-    /// The fusion whose body the computation is, if nothing else calls it: only then can its parameters change.
-    fn sole_fusion_of(&self, id: ComputationId) -> Option<InstructionId> {
-        let &[caller] = self.callers(id) else { return None };
-        (self.instruction(caller).opcode == Opcode::Fusion).then_some(caller)
-    }
-
     /// Whether removing the instruction leaves everything else as it is: it has no control edges, and it is no
-    /// parameter, but of a fusion (XLA's `IsSafelyRemovable`). The second half of a pair can't go when the first has to
+    /// parameter (XLA's `IsSafelyRemovable`), or it is in a fusion, where edges order nothing and nothing may stay without
+    /// users. The second half of a pair can't go when the first has to
     /// stay, which XLA doesn't ask.
     pub fn is_safely_removable(&self, id: InstructionId) -> bool {
-        if self.has_control_dependencies(id) || !self.are_first_halves_removable(id) {
-            return false;
-        }
-        let instruction = self.instruction(id);
-        instruction.opcode != Opcode::Parameter || self.sole_fusion_of(instruction.parent).is_some()
+        let is_free = !self.has_control_dependencies(id) || self.is_fused(id);
+        is_free
+            && self.are_first_halves_removable(id)
+            && (self.instruction(id).opcode != Opcode::Parameter || self.is_fused(id))
     }
 
     /// Whether what the instruction is the second half of, over all updates in between, has no control edges.
@@ -290,43 +240,51 @@ impl Editor<'_> {
     /// Removes a dead instruction, whatever its side effects, and then operands that became dead, without side
     /// effects and safely removable. Nothing happens unless the instruction is dead and safely removable.
     pub fn remove_with_dead_operands(&mut self, id: InstructionId) {
-        self.remove_dead(id, false);
+        self.remove_dead(&[id], false);
+    }
+
+    /// The same for each of several instructions.
+    pub fn remove_all_with_dead_operands(&mut self, ids: &[InstructionId]) {
+        self.remove_dead(ids, false);
     }
 
     /// The same; with `relay_control_dependencies` control edges keep nothing, what comes before such an instruction then
     /// comes before what comes after it.
-    fn remove_dead(&mut self, id: InstructionId, relay_control_dependencies: bool) {
+    fn remove_dead(&mut self, ids: &[InstructionId], relay_control_dependencies: bool) {
+        let given: Set<InstructionId> = ids.iter().copied().collect();
         let mut removed = Set::default();
-        let mut starts = vec![id];
-        while let Some(start) = starts.pop() {
-            let mut worklist = VecDeque::from([start]);
+        let mut starts = ids.to_vec();
+        while !starts.is_empty() {
             let mut parameters = Vec::new();
-            while let Some(item) = worklist.pop_front() {
-                if removed.contains(&item)
-                    || self.is_removed(item)
-                    || !self.is_dead(item)
-                    || (item != id && self.has_side_effect(item))
-                {
-                    continue;
-                }
-                if relay_control_dependencies {
-                    self.relay_control_dependencies(item);
-                }
-                if !self.is_safely_removable(item) {
-                    continue;
-                }
-                worklist.extend(self.operands(item));
-                removed.insert(item);
-                if self.instruction(item).opcode == Opcode::Parameter {
-                    parameters.push(item);
-                } else {
-                    self.remove_instruction(item);
+            for start in std::mem::take(&mut starts) {
+                let mut worklist = VecDeque::from([start]);
+                while let Some(item) = worklist.pop_front() {
+                    if removed.contains(&item)
+                        || self.is_removed(item)
+                        || !self.is_dead(item)
+                        || (!given.contains(&item) && self.has_side_effect(item))
+                    {
+                        continue;
+                    }
+                    if self.has_control_dependencies(item)
+                        && (relay_control_dependencies || self.is_fused(item))
+                    {
+                        self.relay_control_dependencies(item);
+                    }
+                    if !self.is_safely_removable(item) {
+                        continue;
+                    }
+                    worklist.extend(self.operands(item));
+                    removed.insert(item);
+                    if self.instruction(item).opcode == Opcode::Parameter {
+                        parameters.push(item);
+                    } else {
+                        self.remove_instruction(item);
+                    }
                 }
             }
             // XLA goes on with operands that have side effects, and loses these.
-            starts.extend(
-                parameters.into_iter().filter_map(|parameter| self.remove_fusion_parameter(parameter)),
-            );
+            starts = self.remove_fusion_parameters(&parameters);
         }
     }
 
@@ -338,7 +296,7 @@ impl Editor<'_> {
         if before.is_empty() && after.is_empty()
             || before.len().saturating_mul(after.len()) > MAX_RELAYED_EDGES
             || !self.are_first_halves_removable(id)
-            || self.instruction(id).opcode == Opcode::Parameter
+            || (self.instruction(id).opcode == Opcode::Parameter && !self.is_fused(id))
         {
             return;
         }
@@ -348,20 +306,6 @@ impl Editor<'_> {
                 self.add_control_dependency(predecessor, successor);
             }
         }
-    }
-
-    /// Removes an unused parameter of a fusion's body together with the fusion's operand, and gives that.
-    fn remove_fusion_parameter(&mut self, parameter: InstructionId) -> Option<InstructionId> {
-        let instruction = self.instruction(parameter);
-        let (body, number) = (instruction.parent, instruction.parameter_number as usize);
-        let fusion = self.sole_fusion_of(body)?;
-        let mut operands = self.operands(fusion).to_vec();
-        let operand = (number < operands.len()).then(|| operands.remove(number));
-        if operand.is_some() {
-            self.set_operands(fusion, &operands);
-        }
-        self.remove_instruction(parameter);
-        operand
     }
 
     /// Whether an attribute is absent or has the value that counts as absent.

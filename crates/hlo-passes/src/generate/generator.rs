@@ -362,7 +362,7 @@ impl<'c, 'b> Generator<'c, 'b> {
                     "frontend_attributes={xla.sdy.sharding=\"s\"}",
                 ]));
             }
-            21 if self.body.scope != Scope::Part && opcode != "parameter" && !opcode.ends_with("-done") => {
+            21 if opcode != "parameter" && !opcode.ends_with("-done") => {
                 // Anything before is fine: edges only go back.
                 let at = self.choices.below(self.body.lines.len());
                 if let Some((before, _)) = self.body.lines.get(at) {

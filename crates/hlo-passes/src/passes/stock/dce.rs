@@ -1,8 +1,11 @@
 //! `dce`: instructions whose results nobody needs, and computations nobody calls, are removed.
 //!
-//! Results of fusions that nobody takes go, too, with what shardings and original values say of them. XLA's pass leaves
-//! both attributes as they were, and drops results as well where the fusion can't take the place of the one that is left, or
-//! where what computes the others can't go: that gives modules its verifier refuses. Here such fusions stay, with a remark.
+//! Results of fusions that nobody takes go, too, with what shardings and original values say of them. In fusions control
+//! dependencies keep nothing, and aliases of results follow when operands go. XLA's pass leaves all these as they were, and
+//! drops results as well where the fusion can't take the place of the one that is left, or where what computes the others
+//! has side effects: that gives modules its verifier refuses. Here such fusions stay, with a remark.
+//!
+//! The second half of a pair stays when the first has to, which XLA's pass doesn't ask either.
 
 use std::collections::BTreeSet;
 
@@ -25,12 +28,12 @@ impl Pass for Dce {
         // Callers first, so that an unused element of a fusion is seen before the fusion's body.
         for computation in CallGraph::of(edit).post_order().into_iter().rev() {
             drop_unused_fusion_outputs(edit, computation, context)?;
-            for instruction in dead_roots(edit, computation, context) {
-                if context.may_rewrite(edit, instruction) {
-                    context.applied(edit, instruction, "removed: nothing uses it");
-                    edit.remove_with_dead_operands(instruction);
-                }
+            let mut dead = dead_roots(edit, computation, context);
+            dead.retain(|&instruction| context.may_rewrite(edit, instruction));
+            for &instruction in &dead {
+                context.applied(edit, instruction, "removed: nothing uses it");
             }
+            edit.remove_all_with_dead_operands(&dead);
             say_if_asked(edit, computation, context);
         }
         let mut dead = dead_computations(edit);
@@ -196,10 +199,8 @@ fn drop_unused_fusion_outputs(
     let kept: Vec<usize> = used.iter().copied().collect();
     let users = edit.users(fusion).to_vec();
     // XLA doesn't ask, and leaves a fusion that doesn't fit its body, or elements of what is no tuple any more.
-    let reason = if edit.has_control_dependencies(root) {
-        Some("its tuple has control dependencies")
-    } else if leaves_unused(edit, root, &outputs) {
-        Some("what computes another one has side effects or control dependencies")
+    let reason = if leaves_unused(edit, root, &outputs) {
+        Some("what computes another one has side effects")
     } else if outputs.len() == 1 {
         reason_to_keep_tuple(edit, fusion, &users, &kept)
     } else {
@@ -231,7 +232,11 @@ fn drop_unused_fusion_outputs(
             }
         }
         let tuple = edit.add_tuple(computation, &outputs);
-        let options = ReplaceOptions { allow_other_shape: true, ..ReplaceOptions::default() };
+        let options = ReplaceOptions {
+            allow_other_shape: true,
+            relay_control_dependencies: true,
+            ..ReplaceOptions::default()
+        };
         edit.replace_with(root, tuple, options)?;
     }
     Ok(())
