@@ -8,6 +8,7 @@ use hlo_text::ir::{
 };
 use hlo_text::{Module, PrintOptions};
 
+use crate::Set;
 use crate::analysis::{CallGraph, PostOrder};
 use crate::hash::{ModuleHash, Twin};
 
@@ -104,6 +105,28 @@ impl StructuralHasher {
         for id in CallGraph::of(module).post_order() {
             let hash = self.hash_computation(module, id);
             self.computations[id.index()] = Some(hash);
+        }
+    }
+
+    /// Hashes a computation anew after it has changed; those it calls must be known as they are, and no instruction may be new.
+    pub(crate) fn update(&mut self, module: &Module, id: ComputationId) {
+        let hash = self.hash_computation(module, id);
+        *slot(&mut self.computations, id.index()) = Some(hash);
+    }
+
+    /// The same with all that the computation calls, directly or not.
+    pub(crate) fn update_with_called(&mut self, module: &Module, id: ComputationId) {
+        let mut seen = Set::default();
+        let mut open = vec![(id, false)];
+        while let Some((next, are_called_known)) = open.pop() {
+            if are_called_known {
+                self.update(module, next);
+            } else if seen.insert(next) {
+                open.push((next, true));
+                for instruction in module.live_instructions(next) {
+                    module.for_each_called_computation(instruction, |called| open.push((called, false)));
+                }
+            }
         }
     }
 

@@ -8,10 +8,14 @@ use crate::Map;
 use crate::pass::{PassError, PassResult};
 
 impl Editor<'_> {
-    /// Leaves one of each operand of a fusion, with the parameters of its body to match. Custom fusions stay.
-    pub(super) fn merge_equal_fusion_operands(&mut self, fusion: InstructionId) -> PassResult<()> {
+    /// Leaves one of each operand of a fusion, with the parameters of its body to match, and says whether there were several.
+    /// Custom fusions stay.
+    ///
+    /// # Errors
+    /// The body has another number of parameters than the fusion has operands.
+    pub fn merge_equal_fusion_operands(&mut self, fusion: InstructionId) -> PassResult<bool> {
         if self.is_custom_fusion(fusion) {
-            return Ok(());
+            return Ok(false);
         }
         let operands = self.operands(fusion).to_vec();
         let mut first_at = Map::default();
@@ -27,7 +31,7 @@ impl Editor<'_> {
         let body = self.called(fusion, AttrKey::Calls);
         let Some(body) = body.filter(|&body| !merged.is_empty() && self.sole_fusion_of(body).is_some())
         else {
-            return Ok(());
+            return Ok(false);
         };
         let parameters = self.computation(body).parameters.clone();
         if parameters.len() != operands.len() {
@@ -39,7 +43,7 @@ impl Editor<'_> {
         let gone: Vec<InstructionId> = merged.iter().map(|&(index, _)| parameters[index]).collect();
         self.remove_operands(fusion, &merged);
         self.remove_parameters_of(body, &gone);
-        Ok(())
+        Ok(true)
     }
 
     /// Whether it is a fusion of the kind whose body only its back end understands.

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use hlo_text::ir::{AttrDefault, AttrKey, AttrKind, AttrValue, InstructionId, Opcode, Value};
 
+use smallvec::SmallVec;
+
 use super::Editor;
 use crate::Set;
 use crate::pass::{PassError, PassResult};
@@ -180,24 +182,41 @@ impl Editor<'_> {
     /// # Errors
     /// A fusion's operands became equal and its body does not fit them.
     pub fn replace_all_uses(&mut self, old: InstructionId, new: InstructionId) -> PassResult<()> {
+        for user in self.move_uses(old, new) {
+            if self.instruction(user).opcode == Opcode::Fusion {
+                self.merge_equal_fusion_operands(user)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, but fusions whose operands may have become equal keep them, and are put into `fusions`, for
+    /// [`Editor::merge_equal_fusion_operands`].
+    pub fn replace_all_uses_unmerged(
+        &mut self,
+        old: InstructionId,
+        new: InstructionId,
+        fusions: &mut Set<InstructionId>,
+    ) {
+        let users = self.move_uses(old, new);
+        fusions.extend(users.into_iter().filter(|&user| self.instruction(user).opcode == Opcode::Fusion));
+    }
+
+    /// Moves all uses, and gives the users.
+    fn move_uses(&mut self, old: InstructionId, new: InstructionId) -> SmallVec<[InstructionId; 2]> {
         if old == new {
-            return Ok(());
+            return SmallVec::new();
         }
         self.touched = true;
         self.user_lists();
-        let users = self.users.get_mut().map(|users| users.take(old.index())).unwrap_or_default();
-        let mut new_is_user = false;
-        for user in users {
-            if user == new {
-                new_is_user = true;
-                continue;
-            }
+        let mut users = self.users.get_mut().map(|users| users.take(old.index())).unwrap_or_default();
+        let count = users.len();
+        users.retain(|user| *user != new);
+        let new_is_user = users.len() < count;
+        for &user in &users {
             self.operand_places.replace_all(self.module, user, old, new);
             if let Some(users) = self.users.get_mut() {
                 users.add(new.index(), user);
-            }
-            if self.instruction(user).opcode == Opcode::Fusion {
-                self.merge_equal_fusion_operands(user)?;
             }
         }
         if new_is_user && let Some(users) = self.users.get_mut() {
@@ -206,7 +225,7 @@ impl Editor<'_> {
         if self.is_root(old) {
             self.set_root(new);
         }
-        Ok(())
+        users
     }
 
     /// Whether removing the instruction leaves everything else as it is: it has no control edges, and it is no

@@ -34,13 +34,13 @@
 use hlo_text::ir::{AttrKey, ComputationId, InstructionId, LiteralId, Opcode, ShapeId, Symbol, Value};
 use smallvec::SmallVec;
 
-use crate::Map;
-use crate::analysis::is_collective;
+use crate::analysis::{CallGraph, is_collective};
 use crate::edit::Editor;
 use crate::hash::ModuleHash;
 use crate::pass::{HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult};
 use crate::passes::stock::cse::{NO_IDENTICAL, SHARDY, comparable};
 use crate::structure::{StructuralHasher, hash_literal};
+use crate::{Map, Set};
 
 /// The pass.
 pub(crate) struct CommonInstructionElimination;
@@ -50,9 +50,11 @@ impl Pass for CommonInstructionElimination {
         let mut structure = StructuralHasher::default();
         structure.hash_computations(edit);
         let mut keys = Keys { structure, literals: Map::default() };
-        for computation in edit.computations().to_vec() {
+        // What is called comes first, so that it is compared as it is in the end.
+        for computation in CallGraph::of(edit).post_order() {
             if !edit.is_fusion_computation(computation) {
                 keys.merge(edit, computation, context)?;
+                keys.structure.update(edit, computation);
             }
         }
         Ok(())
@@ -84,7 +86,7 @@ struct Rest {
 type Known = SmallVec<[(Rest, InstructionId); 1]>;
 
 struct Keys {
-    /// Of the computations as they were.
+    /// Of the computations as they are.
     structure: StructuralHasher,
     literals: Map<LiteralId, ModuleHash>,
 }
@@ -102,9 +104,18 @@ impl Keys {
         // second map.
         let mut seen: Map<Key, (u32, ShapeId)> = Map::default();
         let mut first: Map<(u32, ShapeId), Known> = Map::default();
+        // Of which operands have been replaced.
+        let mut fusions = Set::default();
         for id in edit.post_order(computation) {
             if edit.is_removed(id) {
                 continue;
+            }
+            // Operands are what they are to be by now. Done once, however many of them were replaced.
+            if fusions.remove(&id)
+                && edit.merge_equal_fusion_operands(id)?
+                && let Some(body) = edit.called(id, AttrKey::Calls)
+            {
+                self.structure.update_with_called(edit, body);
             }
             let Some(key) = self.key(edit, id, has_domains) else {
                 context.missed_if_asked(edit, id, NEVER_MERGED);
@@ -136,7 +147,7 @@ impl Keys {
                 continue;
             }
             context.applied(edit, id, format_args!("replaced by the identical `{}`", edit.name_of(earlier)));
-            edit.replace_all_uses(id, earlier)?;
+            edit.replace_all_uses_unmerged(id, earlier, &mut fusions);
             edit.remove_with_dead_operands(id);
         }
         Ok(())

@@ -196,11 +196,26 @@ fn literal(
     if wanted.is_dynamic() || wanted.dimensions != array.dimensions {
         return Err(mismatch(&array));
     }
-    let description = array.description;
-    let elements = Elements::from_bytes(wanted.element_type, array.data);
+    let (description, mut data) = (array.description, array.data);
+    extend_signs(&mut data, wanted.element_type);
+    let elements = Elements::from_bytes(wanted.element_type, data);
     let elements =
         elements.ok_or_else(|| wrong_type(&format!("{description} with values the type doesn't have")))?;
     Ok(Literal { shape, data: LiteralData::Dense(elements) })
+}
+
+/// Extends the signs of integers of less than a byte: files have just their bits, as ml_dtypes keeps them.
+fn extend_signs(data: &mut [u8], element_type: ElementType) {
+    let bits = element_type.bits();
+    if element_type.class() != ElementClass::Signed || bits >= 8 {
+        return;
+    }
+    let sign = 1u8 << (bits - 1);
+    for byte in data {
+        if *byte >> bits == 0 && *byte & sign != 0 {
+            *byte |= u8::MAX << bits;
+        }
+    }
 }
 
 /// Whether elements of the file are values of the type.

@@ -13,11 +13,12 @@ use hlo_text::ir::{
 use smallvec::SmallVec;
 
 use super::tuple_simplifier::tuple_element;
-use crate::Map;
+use crate::analysis::CallGraph;
 use crate::edit::Editor;
 use crate::hash::ModuleHash;
 use crate::pass::{HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult};
 use crate::structure::{StructuralHasher, hash_literal};
+use crate::{Map, Set};
 
 /// The frontend attribute that holds a Shardy sharding.
 pub(crate) const SHARDY: &[u8] = b"xla.sdy.sharding";
@@ -45,20 +46,23 @@ impl Pass for Cse {
             literals: Map::default(),
             iotas: Map::default(),
             first_iotas: Map::default(),
+            fusions: Set::default(),
         };
-        for computation in edit.computations().to_vec() {
+        // What is called comes first, so that it is compared as it is in the end.
+        for computation in CallGraph::of(edit).post_order() {
             eliminator.iotas.clear();
             eliminator.first_iotas.clear();
             eliminator.combine_constants(edit, computation, context)?;
             take_first_results(edit, computation, context);
             eliminator.combine_instructions(edit, computation, context)?;
+            eliminator.structure.update(edit, computation);
         }
         Ok(())
     }
 }
 
 struct Eliminator {
-    /// Of the computations as they were.
+    /// Of the computations as they are.
     structure: StructuralHasher,
     /// Shapes without layouts.
     shapes: Map<ShapeId, ShapeId>,
@@ -66,6 +70,8 @@ struct Eliminator {
     /// Each `iota` of the computation that has been seen, with the first identical one, and these by what they are.
     iotas: Map<InstructionId, InstructionId>,
     first_iotas: Map<Key, InstructionId>,
+    /// Fusions of which operands have been replaced.
+    fusions: Set<InstructionId>,
 }
 
 /// What identical instructions have in common, shardings aside.
@@ -80,27 +86,53 @@ struct Key {
     attributes: SmallVec<[(AttrKey, [u64; 2]); 2]>,
 }
 
-/// Shardings: an attribute, which may be there on one side only, and Shardy's, which must be the same.
-#[derive(Clone, Copy)]
-struct Shardings {
-    sharding: Option<AttrValue>,
-    shardy: Option<hlo_text::ir::Symbol>,
+/// The sharding in Shardy's form.
+fn shardy_of(edit: &Editor<'_>, id: InstructionId) -> Option<hlo_text::ir::Symbol> {
+    match edit.value_of(id, AttrKey::FrontendAttributes) {
+        Some(Value::FrontendAttributes(entries)) => {
+            entries.iter().find(|(key, _)| edit.strings().get(*key) == SHARDY).map(|entry| entry.1)
+        }
+        _ => None,
+    }
 }
 
-impl Shardings {
-    fn of(edit: &Editor<'_>, id: InstructionId) -> Self {
-        let shardy = match edit.value_of(id, AttrKey::FrontendAttributes) {
-            Some(Value::FrontendAttributes(entries)) => {
-                entries.iter().find(|(key, _)| edit.strings().get(*key) == SHARDY).map(|entry| entry.1)
-            }
-            _ => None,
-        };
-        Self { sharding: edit.attribute(id, AttrKey::Sharding), shardy }
+fn sharding_of(edit: &Editor<'_>, id: InstructionId) -> Option<ValueId> {
+    match edit.attribute(id, AttrKey::Sharding) {
+        Some(AttrValue::Value(sharding)) => Some(sharding),
+        _ => None,
+    }
+}
+
+/// An instruction that stays, after its number among those of its key.
+type Kept = (usize, InstructionId);
+
+/// The instructions of one key that stay. A sharding may be there on one side only.
+#[derive(Default)]
+struct Known {
+    count: usize,
+    first: Option<Kept>,
+    without_sharding: Option<Kept>,
+    by_sharding: Map<ValueId, Kept>,
+}
+
+impl Known {
+    /// The first instruction that has the same sharding or none, or any one for an instruction without.
+    fn find(&self, sharding: Option<ValueId>) -> Option<InstructionId> {
+        let Some(sharding) = sharding else { return self.first.map(|(_, id)| id) };
+        let same = self.by_sharding.get(&sharding).copied();
+        same.into_iter().chain(self.without_sharding).min().map(|(_, id)| id)
     }
 
-    fn agree_with(self, other: Self) -> bool {
-        let is_missing = self.sharding.is_none() || other.sharding.is_none();
-        (is_missing || self.sharding == other.sharding) && self.shardy == other.shardy
+    fn add(&mut self, sharding: Option<ValueId>, id: InstructionId) {
+        let kept = (self.count, id);
+        self.count += 1;
+        self.first.get_or_insert(kept);
+        match sharding {
+            Some(sharding) => {
+                self.by_sharding.insert(sharding, kept);
+            }
+            None => self.without_sharding = Some(kept),
+        }
     }
 }
 
@@ -191,7 +223,7 @@ impl Eliminator {
             } else if edit.has_control_dependencies(id) {
                 context.missed_if_asked(edit, id, HAS_CONTROL_DEPENDENCIES);
             } else {
-                replace_by(edit, id, first, context)?;
+                replace_by(edit, id, first, &mut self.fusions, context)?;
             }
         }
         Ok(())
@@ -204,12 +236,19 @@ impl Eliminator {
         computation: ComputationId,
         context: &mut PassContext<'_>,
     ) -> PassResult<()> {
-        let mut seen: Map<Key, SmallVec<[InstructionId; 1]>> = Map::default();
+        let mut seen: Map<(Key, Option<hlo_text::ir::Symbol>), Known> = Map::default();
         for id in edit.post_order(computation) {
             if edit.is_removed(id) {
                 continue;
             }
             let opcode = edit.instruction(id).opcode;
+            // Operands are what they are to be by now. Done once, however many of them were replaced.
+            if self.fusions.remove(&id)
+                && edit.merge_equal_fusion_operands(id)?
+                && let Some(body) = edit.called(id, AttrKey::Calls)
+            {
+                self.structure.update_with_called(edit, body);
+            }
             let is_id = matches!(opcode, Opcode::PartitionId | Opcode::ReplicaId);
             if edit.operands(id).is_empty() && !is_id {
                 if opcode != Opcode::Constant {
@@ -225,13 +264,17 @@ impl Eliminator {
                 context.missed_if_asked(edit, id, "it has a side effect");
                 continue;
             }
-            if !edit.is_safely_removable(id) {
+            if edit.has_control_dependencies(id) || !edit.is_safely_removable(id) {
                 context.missed_if_asked(edit, id, HAS_CONTROL_DEPENDENCIES);
                 continue;
             }
-            let key = self.key(edit, id);
+            if matches!(opcode, Opcode::AfterAll | Opcode::AddDependency) {
+                context.missed_if_asked(edit, id, "tokens are not combined");
+                continue;
+            }
+            let key = (self.key(edit, id), shardy_of(edit, id));
             let known = seen.entry(key).or_default();
-            if !replace_by_known(edit, id, known, context)? {
+            if !replace_by_known(edit, id, known, &mut self.fusions, context)? {
                 self.combine_iota_operands(edit, id, context);
             }
         }
@@ -245,17 +288,14 @@ impl Eliminator {
         user: InstructionId,
         context: &mut PassContext<'_>,
     ) {
-        let mut first_operands: SmallVec<[(InstructionId, InstructionId); 2]> = SmallVec::new();
+        let mut first_operands: Map<InstructionId, InstructionId> = Map::default();
         for index in 0..edit.operands(user).len() {
             let operand = edit.operands(user)[index];
             if edit.instruction(operand).opcode != Opcode::Iota {
                 continue;
             }
             let identical = self.first_iota(edit, operand);
-            let Some(&(_, first)) = first_operands.iter().find(|(known, _)| *known == identical) else {
-                first_operands.push((identical, operand));
-                continue;
-            };
+            let first = *first_operands.entry(identical).or_insert(operand);
             if first != operand && context.may_rewrite(edit, operand) {
                 context.applied(edit, operand, format_args!("replaced by `{}`", edit.name_of(first)));
                 edit.set_operand(user, index, first);
@@ -394,21 +434,21 @@ fn is_commutative(opcode: Opcode) -> bool {
 fn replace_by_known(
     edit: &mut Editor<'_>,
     id: InstructionId,
-    known: &mut SmallVec<[InstructionId; 1]>,
+    known: &mut Known,
+    fusions: &mut Set<InstructionId>,
     context: &mut PassContext<'_>,
 ) -> PassResult<bool> {
-    let shardings = Shardings::of(edit, id);
-    let earlier = known.iter().copied().find(|&other| Shardings::of(edit, other).agree_with(shardings));
-    let Some(earlier) = earlier else {
-        if known.is_empty() {
+    let sharding = sharding_of(edit, id);
+    let Some(earlier) = known.find(sharding) else {
+        if known.count == 0 {
             context.missed_if_asked(edit, id, NO_IDENTICAL);
         } else {
             context.missed(edit, id, "an identical instruction has another sharding");
         }
-        known.push(id);
+        known.add(sharding, id);
         return Ok(false);
     };
-    replace_by(edit, id, earlier, context)
+    replace_by(edit, id, earlier, fusions, context)
 }
 
 /// Replaces `id` by `earlier` where that may be, and says whether it did.
@@ -416,6 +456,7 @@ fn replace_by(
     edit: &mut Editor<'_>,
     id: InstructionId,
     earlier: InstructionId,
+    fusions: &mut Set<InstructionId>,
     context: &mut PassContext<'_>,
 ) -> PassResult<bool> {
     // The only one that wants operands of the same layout. XLA doesn't ask.
@@ -433,7 +474,7 @@ fn replace_by(
     }
     context.applied(edit, id, format_args!("replaced by the identical `{}`", edit.name_of(earlier)));
     edit.inherit_origin(id, earlier);
-    edit.replace_all_uses(id, earlier)?;
+    edit.replace_all_uses_unmerged(id, earlier, fusions);
     edit.remove_with_dead_operands(id);
     Ok(true)
 }

@@ -1,9 +1,10 @@
 //! `dce`: instructions whose results nobody needs, and computations nobody calls, are removed.
 //!
-//! Results of fusions that nobody takes go, too, with what shardings and original values say of them. In fusions control
-//! dependencies keep nothing, and aliases of results follow when operands go. XLA's pass leaves all these as they were, and
-//! drops results as well where the fusion can't take the place of the one that is left, or where what computes the others
-//! has side effects: that gives modules its verifier refuses. Here such fusions stay, with a remark.
+//! Results of fusions that nobody takes go, too, with what shardings and original values say of them; side effects in the
+//! fusion stay. In fusions control dependencies keep nothing, and aliases of results follow when operands go. XLA's pass leaves
+//! all these as they were, and takes the tuple away also where the one result that is left is sharded otherwise where it is
+//! taken, taken after what depends on the fusion, or read by a side effect in the fusion: that gives modules its verifier
+//! refuses. Here such fusions stay, with a remark.
 //!
 //! The second half of a pair stays when the first has to, which XLA's pass doesn't ask either.
 
@@ -150,18 +151,22 @@ fn reason_to_keep_tuple(
     None
 }
 
-/// Whether something in the body of a fusion would stay that none of `outputs` needs: nothing there may be without users.
-fn leaves_unused(edit: &Editor<'_>, root: InstructionId, outputs: &[InstructionId]) -> bool {
-    let mut needed = Set::from_iter(outputs.iter().copied().chain([root]));
-    let mut open = outputs.to_vec();
+/// Whether something with a side effect reads `output` in the body of a fusion, and so would stay: the root of a fusion
+/// has no users in it.
+fn is_read_by_effects(edit: &Editor<'_>, root: InstructionId, output: InstructionId) -> bool {
+    let mut seen = Set::from_iter([output, root]);
+    let mut open = vec![output];
     while let Some(id) = open.pop() {
-        open.extend(edit.operands(id).iter().copied().filter(|&operand| needed.insert(operand)));
+        for &user in edit.users(id) {
+            if seen.insert(user) {
+                if edit.has_side_effect(user) {
+                    return true;
+                }
+                open.push(user);
+            }
+        }
     }
-    edit.live_instructions(edit.instruction(root).parent).any(|id| {
-        !needed.contains(&id)
-            && edit.instruction(id).opcode != Opcode::Parameter
-            && (!edit.is_safely_removable(id) || edit.has_side_effect(id) || keeps_sharding(edit, id))
-    })
+    false
 }
 
 /// Drops elements of a fusion's result that no `get-tuple-element` takes.
@@ -198,13 +203,13 @@ fn drop_unused_fusion_outputs(
     let Some(outputs) = outputs else { return Ok(()) };
     let kept: Vec<usize> = used.iter().copied().collect();
     let users = edit.users(fusion).to_vec();
-    // XLA doesn't ask, and leaves a fusion that doesn't fit its body, or elements of what is no tuple any more.
-    let reason = if leaves_unused(edit, root, &outputs) {
-        Some("what computes another one has side effects")
-    } else if outputs.len() == 1 {
-        reason_to_keep_tuple(edit, fusion, &users, &kept)
-    } else {
-        None
+    // XLA doesn't ask, and leaves elements of what is no tuple any more.
+    let reason = match outputs[..] {
+        [output] if is_read_by_effects(edit, root, output) => {
+            Some("the one that is is read by a side effect in the fusion")
+        }
+        [_] => reason_to_keep_tuple(edit, fusion, &users, &kept),
+        _ => None,
     };
     if let Some(reason) = reason {
         context.missed(edit, fusion, format_args!("not all of its results are used, but {reason}"));
