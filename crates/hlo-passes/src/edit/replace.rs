@@ -81,6 +81,7 @@ impl Editor<'_> {
             return Ok(false);
         }
         if options.relay_control_dependencies {
+            self.order_effects_before_successors(old);
             self.copy_control_dependencies(old, new);
             self.drop_control_dependencies(old);
         }
@@ -110,7 +111,7 @@ impl Editor<'_> {
             return false;
         }
         if options.relay_control_dependencies {
-            !self.waits_for(old, new)
+            !self.has_many_edges(old) && !self.waits_for(old, new)
         } else {
             !self.has_control_dependencies(old)
         }
@@ -307,18 +308,57 @@ impl Editor<'_> {
         }
     }
 
+    /// Has what comes after an instruction by a control edge wait for the operands of that instruction behind which there are
+    /// side effects: it did so by way of the instruction. XLA doesn't, and loses their order.
+    fn order_effects_before_successors(&mut self, id: InstructionId) {
+        let successors = self.control_successors(id).to_vec();
+        if successors.is_empty() || self.is_fused(id) {
+            return;
+        }
+        let operands: Set<InstructionId> = self.operands(id).iter().copied().collect();
+        let mut operands: Vec<InstructionId> =
+            operands.into_iter().filter(|&operand| self.is_behind_effects(operand)).collect();
+        operands.sort_unstable();
+        for &successor in &successors {
+            for &operand in &operands {
+                self.add_control_dependency(operand, successor);
+            }
+        }
+    }
+
+    /// Whether more control edges than [`MAX_RELAYED_EDGES`] may have to take the place of those of an instruction.
+    fn has_many_edges(&self, id: InstructionId) -> bool {
+        let before = self.operands(id).len() + self.control_predecessors(id).len();
+        before.saturating_mul(self.control_successors(id).len()) > MAX_RELAYED_EDGES
+    }
+
+    /// Whether the instruction, or what it waits for, has a side effect, as far as a short search shows.
+    fn is_behind_effects(&self, id: InstructionId) -> bool {
+        let mut seen = Set::from_iter([id]);
+        let mut open = vec![id];
+        while let Some(next) = open.pop() {
+            if self.has_side_effect(next) || seen.len() > MAX_SEARCHED {
+                return true;
+            }
+            let before = self.operands(next).iter().chain(self.control_predecessors(next));
+            open.extend(before.copied().filter(|&before| seen.insert(before)));
+        }
+        false
+    }
+
     /// Takes the control edges of an instruction away and orders what they ordered; leaves them where these would be too
     /// many, or the instruction can't be removed anyway.
     fn relay_control_dependencies(&mut self, id: InstructionId) {
         let before = self.control_predecessors(id).to_vec();
         let after = self.control_successors(id).to_vec();
         if before.is_empty() && after.is_empty()
-            || before.len().saturating_mul(after.len()) > MAX_RELAYED_EDGES
+            || self.has_many_edges(id)
             || !self.are_first_halves_removable(id)
             || (self.instruction(id).opcode == Opcode::Parameter && !self.is_fused(id))
         {
             return;
         }
+        self.order_effects_before_successors(id);
         self.drop_control_dependencies(id);
         for &predecessor in &before {
             for &successor in &after {
