@@ -12,8 +12,8 @@ becomes a choice between its bodies, and the variable HLO_MUTANT says which one 
 Changes that don't compile are taken out. With each of the others the lit tests of the file's pass run, then those of all
 passes, then the tests of hlo-passes, until one fails. FILEs (all of crates/hlo-passes/src/passes by default) choose where
 changes are made. Prints the changes that no test noticed and how many there were of each outcome; --log writes what came of
-each, and which test noticed it. Exit status 1 if a change
-was not noticed that tools/mutants_argued.txt doesn't hold: a line of it is the change, a tab, and why it is left.
+each, and which test noticed it. Exit status 1 if a change was not noticed that tools/mutants_argued.txt doesn't hold: a line of
+it is the change, a tab, and why it is left.
 """
 
 import argparse

@@ -11,7 +11,8 @@ impl Editor<'_> {
     /// is no tuple any more. What shardings and original values say of the others goes. What computes the result and what
     /// reads it aren't touched.
     ///
-    /// XLA leaves both attributes as they are where it does such a thing, and so modules its verifier refuses.
+    /// XLA's `dce` of 2026-06 leaves both attributes as they are where it does such a thing, and so modules its verifier
+    /// refuses.
     pub fn keep_elements(&mut self, id: InstructionId, kept: &[usize]) {
         let old = self.shape_of(id).as_tuple().unwrap_or_default().to_vec();
         let shapes: Vec<ShapeId> = kept.iter().filter_map(|&element| old.get(element).copied()).collect();
@@ -38,11 +39,7 @@ impl Editor<'_> {
         let Some(Value::Sharding(sharding)) = self.value_of(id, AttrKey::Sharding) else { return None };
         let Sharding::Tuple(leaves) = sharding else { return Some(sharding.clone()) };
         let elements = self.shape_of(id).as_tuple().unwrap_or_default();
-        // Where the leaves of each element begin.
-        let mut starts = vec![0];
-        for &element in elements {
-            starts.push(starts.last().copied().unwrap_or(0) + self.shapes().leaf_count(element));
-        }
+        let starts = self.leaf_starts(elements);
         let of_element = |&element: &usize| {
             let range = *starts.get(element)?..*starts.get(element + 1)?;
             leaves.get(range)
@@ -56,6 +53,15 @@ impl Editor<'_> {
             ([only], [element]) if is_array(element) => Some(Sharding::Single(only.clone())),
             _ => Some(Sharding::Tuple(leaves)),
         }
+    }
+
+    /// Where the leaves of each element of a tuple begin among all its leaves, and where the last one's end.
+    pub(super) fn leaf_starts(&self, elements: &[ShapeId]) -> Vec<usize> {
+        let mut starts = vec![0];
+        for &element in elements {
+            starts.push(starts.last().copied().unwrap_or(0) + self.shapes().leaf_count(element));
+        }
+        starts
     }
 
     fn set_value(&mut self, id: InstructionId, key: AttrKey, value: Option<Value>) {

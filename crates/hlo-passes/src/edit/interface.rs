@@ -144,11 +144,7 @@ impl Editor<'_> {
         if old.is_none() && !elements.iter().any(is_new_and_sharded) {
             return None;
         }
-        // Where the leaves of each element of the old result begin.
-        let mut starts = vec![0];
-        for &element in old_elements {
-            starts.push(starts.last().copied().unwrap_or(0) + self.shapes().leaf_count(element));
-        }
+        let starts = self.leaf_starts(old_elements);
         let mut leaves = Vec::new();
         for &(id, source) in elements {
             let count = self.shapes().leaf_count(self.instruction(id).shape);

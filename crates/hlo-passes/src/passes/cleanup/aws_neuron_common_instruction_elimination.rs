@@ -31,14 +31,14 @@
 //! The stock `cse` also merges instructions of different layouts, and those with operands the other way round.
 //! Confidence: high.
 
-use hlo_text::ir::{AttrKey, ComputationId, InstructionId, LiteralId, Opcode, ShapeId, Symbol, Value};
+use hlo_text::ir::{AttrKey, ComputationId, InstructionId, LiteralId, Opcode, ShapeId, Symbol};
 use smallvec::SmallVec;
 
 use crate::analysis::{CallGraph, is_collective};
 use crate::edit::Editor;
 use crate::hash::ModuleHash;
 use crate::pass::{HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult};
-use crate::passes::stock::cse::{NO_IDENTICAL, SHARDY, comparable};
+use crate::passes::stock::cse::{NO_IDENTICAL, comparable, shardy_of};
 use crate::structure::{StructuralHasher, hash_literal};
 use crate::{Map, Set};
 
@@ -187,14 +187,8 @@ impl Keys {
 const MAX_SHARDINGS: usize = 16;
 
 fn rest(edit: &Editor<'_>, id: InstructionId) -> Rest {
-    let shardy = match edit.value_of(id, AttrKey::FrontendAttributes) {
-        Some(Value::FrontendAttributes(entries)) => {
-            entries.iter().find(|(key, _)| edit.strings().get(*key) == SHARDY).map(|entry| entry.1)
-        }
-        _ => None,
-    };
     let shape = edit.instruction(id).shape;
-    Rest { shape, sharding: edit.attribute(id, AttrKey::Sharding), shardy }
+    Rest { shape, sharding: edit.attribute(id, AttrKey::Sharding), shardy: shardy_of(edit, id) }
 }
 
 /// Why an instruction with an identical one stays.

@@ -18,7 +18,7 @@
 //! * Floating point, uniform: two words make a fraction of 53 bits, which is scaled to `[lo, hi)` and rounded to the
 //!   type; what rounding makes `hi` is drawn again.
 //! * Integers: `lo + word mod (hi - lo)`; types of more than 32 bits take two words, the high one first.
-//! * `pred`: the low bit of a word.
+//! * `pred`: the low bit of a word, whatever the bounds.
 //! * Normal: pairs by Box and Muller, the cosine's first, scaled by the deviation and moved by the mean.
 //!
 //! Bounds that are not constants are applied by instructions: the constant then holds what doesn't depend on them.

@@ -2,13 +2,14 @@
 //!
 //! As in XLA's pass layouts and dynamic dimensions don't count, nor do metadata, frontend attributes and original values;
 //! shardings count where both instructions have one, those of Shardy always, for constants and `iota`s neither. Constants
-//! are combined within the parts of a computation that no `domain` leads out of.
+//! are combined within the parts of a computation that no `domain` leads out of, and `after-all` and `add-dependency` never.
 //!
 //! Unlike XLA's, this pass takes 0 and -0 for different constants, combines what is started and awaited apart as a whole,
 //! leaves constants with control dependencies, and keeps the operands of an `all-to-all` in one layout.
 
 use hlo_text::ir::{
-    AttrKey, AttrValue, ComputationId, InstructionId, LiteralId, Opcode, Shape, ShapeId, Value, ValueId,
+    AttrKey, AttrValue, ComputationId, InstructionId, LiteralId, Opcode, Shape, ShapeId, Symbol, Value,
+    ValueId,
 };
 use smallvec::SmallVec;
 
@@ -21,7 +22,7 @@ use crate::structure::{StructuralHasher, hash_literal};
 use crate::{Map, Set};
 
 /// The frontend attribute that holds a Shardy sharding.
-pub(crate) const SHARDY: &[u8] = b"xla.sdy.sharding";
+const SHARDY: &[u8] = b"xla.sdy.sharding";
 
 /// Why instructions without operands stay.
 const NO_OPERANDS: &str = "it has no operands: of such instructions only constants, `partition-id`, `replica-id` and \
@@ -87,7 +88,7 @@ struct Key {
 }
 
 /// The sharding in Shardy's form.
-fn shardy_of(edit: &Editor<'_>, id: InstructionId) -> Option<hlo_text::ir::Symbol> {
+pub(crate) fn shardy_of(edit: &Editor<'_>, id: InstructionId) -> Option<Symbol> {
     match edit.value_of(id, AttrKey::FrontendAttributes) {
         Some(Value::FrontendAttributes(entries)) => {
             entries.iter().find(|(key, _)| edit.strings().get(*key) == SHARDY).map(|entry| entry.1)
@@ -236,7 +237,7 @@ impl Eliminator {
         computation: ComputationId,
         context: &mut PassContext<'_>,
     ) -> PassResult<()> {
-        let mut seen: Map<(Key, Option<hlo_text::ir::Symbol>), Known> = Map::default();
+        let mut seen: Map<(Key, Option<Symbol>), Known> = Map::default();
         for id in edit.post_order(computation) {
             if edit.is_removed(id) {
                 continue;
