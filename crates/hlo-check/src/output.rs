@@ -29,6 +29,8 @@ pub(crate) enum Prepared<'m> {
     Text(&'m Module, &'m OutputOptions),
     /// As these bytes, which may be compressed while they are written.
     Bytes(Vec<u8>, &'m OutputOptions),
+    /// As these bytes, to the last one.
+    Done(Vec<u8>),
 }
 
 /// Prepares the writing of `module`, which came from `source` if that is a protocol buffer; gives what is to be said of
@@ -51,14 +53,24 @@ pub(crate) fn prepare<'m>(
 }
 
 impl Prepared<'_> {
+    /// It as it will be written, which then takes no more work.
+    ///
+    /// # Errors
+    /// Those of compressing.
+    pub(crate) fn in_memory(self) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Ok(Self::Done(bytes))
+    }
+
     /// Writes it.
     ///
     /// # Errors
     /// Those of the writer.
     pub(crate) fn write_to(&self, mut out: impl Write) -> io::Result<()> {
-        let (Self::Text(_, options) | Self::Bytes(_, options)) = self;
-        if !options.compressed {
-            return self.write_uncompressed(out);
+        match self {
+            Self::Text(_, options) | Self::Bytes(_, options) if options.compressed => {}
+            _ => return self.write_uncompressed(out),
         }
         // No time and no name: the same module gives the same bytes.
         let mut encoder = GzEncoder::new(&mut out, Compression::default());
@@ -70,24 +82,8 @@ impl Prepared<'_> {
     fn write_uncompressed(&self, mut out: impl Write) -> io::Result<()> {
         match self {
             Self::Text(module, options) => module.write_to(out, &options.print),
-            Self::Bytes(bytes, _) => out.write_all(bytes),
+            Self::Bytes(bytes, _) | Self::Done(bytes) => out.write_all(bytes),
         }
-    }
-}
-
-/// Writes `module`, which came from `source` if that is a protocol buffer; gives what is to be said of it.
-///
-/// # Errors
-/// Those of the writer; within, that the module can't be written in this form.
-pub fn write(
-    module: &Module,
-    source: Option<&Source<'_>>,
-    options: &OutputOptions,
-    out: impl Write,
-) -> io::Result<Result<Vec<Diagnostic>, Box<Diagnostic>>> {
-    match prepare(module, source, options) {
-        Ok((prepared, warnings)) => prepared.write_to(out).map(|()| Ok(warnings)),
-        Err(error) => Ok(Err(error)),
     }
 }
 

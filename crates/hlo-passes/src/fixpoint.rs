@@ -61,11 +61,14 @@ impl End {
 
 impl fmt::Display for Fixpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rounds = self.rounds;
+        let rounds = match self.rounds {
+            1 => "1 round".to_owned(),
+            rounds => format!("{rounds} rounds"),
+        };
         match self.end {
-            End::Reached => write!(f, "nothing changes any more after {rounds} rounds"),
+            End::Reached => write!(f, "nothing changes any more after {rounds}"),
             End::OnlyNames => {
-                write!(f, "only names, metadata or order change any more after {rounds} rounds")
+                write!(f, "only names, metadata or order change any more after {rounds}")
             }
             End::Oscillates(1) => {
                 write!(f, "the passes don't come to an end: every round makes the same again")
@@ -73,7 +76,7 @@ impl fmt::Display for Fixpoint {
             End::Oscillates(period) => {
                 write!(f, "the passes don't come to an end: every {period} rounds make the same again")
             }
-            End::Limit => write!(f, "the passes still change something after {rounds} rounds"),
+            End::Limit => write!(f, "the passes still change something after {rounds}"),
         }
     }
 }

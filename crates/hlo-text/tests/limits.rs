@@ -365,3 +365,17 @@ fn calls_that_double() {
     let printed = module.to_text(&PrintOptions::default());
     assert!(printed.contains("to_apply=%c59"));
 }
+
+#[test]
+fn asynchronous_chains() {
+    let mut text = String::from("HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n");
+    text += "  n0 = ((f32[4]), f32[4], s32[]) custom-call-start(p), custom_call_target=\"f\"\n";
+    for number in 1..60_000 {
+        let before = number - 1;
+        let _ = writeln!(text, "  n{number} = ((f32[4]), f32[4], s32[]) custom-call-update(n{before})");
+    }
+    text += "  ROOT done = f32[4] custom-call-done(n59999)\n}\n";
+    for options in both() {
+        parsed(&text, &options).unwrap_or_else(|error| panic!("{}", error.message));
+    }
+}

@@ -253,7 +253,7 @@ const OPTIONS: &[OptionRow] = &[
     row(
         "Werror",
         Switch(|arguments, on| arguments.warnings_are_errors = on),
-        "takes warnings of reading and of passes for errors",
+        "takes warnings of reading, passes and writing for errors",
     ),
     row("remarks", Optional("PASS,...", set_remarks), "says what passes did and didn't do, and why"),
     row(

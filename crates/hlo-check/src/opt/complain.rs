@@ -1,17 +1,18 @@
 //! Diagnostics, pass errors and remarks in each of the formats.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use hlo_passes::fixpoint::Fixpoint;
 use hlo_passes::pass::Remark;
 use hlo_passes::pipeline::{PipelineError, driver_text};
 use hlo_passes::verify::BrokenModule;
-use hlo_text::diagnostic::{Diagnostic, Label, Report, Source, severity_name};
+use hlo_text::diagnostic::{Diagnostic, Label, Report, Severity, Source, severity_name};
 use hlo_text::{Module, PrintOptions};
 use serde_json::{Value, json};
 
 use super::Streams;
-use super::arguments::ErrorFormat;
+use super::arguments::{Arguments, ErrorFormat};
 
 /// Writes a diagnostic about `source`.
 pub(super) fn diagnostic(
@@ -21,6 +22,26 @@ pub(super) fn diagnostic(
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
     streams.err.write_all(diagnostic_text(diagnostic, source, format, streams.color).as_bytes())
+}
+
+/// Writes warnings about `source`, with `--Werror` as errors.
+pub(super) fn warnings(
+    warnings: &[Diagnostic],
+    source: Source<'_>,
+    arguments: &Arguments,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    for warning in warnings {
+        let mut warning = Cow::Borrowed(warning);
+        if arguments.warnings_are_errors {
+            let error = warning.to_mut();
+            error.severity = Severity::Error;
+            let help = error.help.take().map_or_else(String::new, |help| format!(": {help}"));
+            error.help = Some(format!("without `--Werror` this is a warning{help}"));
+        }
+        diagnostic(&warning, source, arguments.error_format, streams)?;
+    }
+    Ok(())
 }
 
 /// A diagnostic about `source` as text.

@@ -1,6 +1,5 @@
 //! One module on its way through `hlo-opt`.
 
-use std::borrow::Cow;
 use std::io;
 use std::time::Instant;
 
@@ -9,7 +8,7 @@ use hlo_passes::pass::{Remark, Resources};
 use hlo_passes::pipeline::{NoObserver, Observer, PipelineError};
 use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
-use hlo_text::diagnostic::{Severity, Source};
+use hlo_text::diagnostic::Source;
 use hlo_text::{Module, Violation, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
@@ -54,16 +53,8 @@ impl<'b> Unit<'b> {
             }
         };
         if !parsed.warnings.is_empty() {
-            for warning in &parsed.warnings {
-                let mut warning = Cow::Borrowed(warning);
-                if arguments.warnings_are_errors {
-                    let error = warning.to_mut();
-                    error.severity = Severity::Error;
-                    let help = error.help.take().map_or_else(String::new, |help| format!(": {help}"));
-                    error.help = Some(format!("without `--Werror` this is a warning{help}"));
-                }
-                complain::diagnostic(&warning, self.place(parsed.source(self.name)), format, streams)?;
-            }
+            let source = self.place(parsed.source(self.name));
+            complain::warnings(&parsed.warnings, source, arguments, streams)?;
             if arguments.warnings_are_errors {
                 return Ok(exit::PARSE);
             }
@@ -97,14 +88,15 @@ impl<'b> Unit<'b> {
             result
         });
         let begun = Instant::now();
-        let mut text = Vec::new();
-        // Only a print that is timed is kept in memory.
-        let is_timed = arguments.watch.timing.is_some();
         let is_good = matches!(&result, Ok(Ok(end)) if end.as_ref().is_none_or(|end| end.end.is_stable()));
         let output = arguments.output_options();
-        let mut written = Ok(Vec::new());
-        if is_timed && is_good {
-            written = output::write(&module, proto.as_ref(), &output, &mut text)?;
+        let prepare = || output::prepare(&module, proto.as_ref(), &output);
+        let mut prepared = None;
+        if arguments.watch.timing.is_some() && is_good {
+            prepared = Some(match prepare() {
+                Ok((prepared, warnings)) => Ok((prepared.in_memory()?, warnings)),
+                Err(error) => Err(error),
+            });
             watcher.phase("print", begun.elapsed());
         }
         watcher.finish()?;
@@ -155,23 +147,21 @@ impl<'b> Unit<'b> {
         if output.format == Format::Hlo {
             complain::left_out(&module, first_new, &output.print, format, streams.err)?;
         }
-        if is_timed {
-            streams.out.write_all(&text)?;
-        } else {
-            written = output::write(&module, proto.as_ref(), &output, &mut *streams.out)?;
-        }
         let nowhere = Source::without_text(self.name);
-        let mut warnings = match written {
-            Ok(warnings) => warnings,
+        let (prepared, mut warnings) = match prepared.unwrap_or_else(prepare) {
+            Ok(prepared) => prepared,
             Err(error) => {
                 complain::diagnostic(&error, nowhere, format, streams)?;
                 return Ok(exit::USAGE);
             }
         };
         warnings.extend(roundtrip::losses(&module, proto.as_ref(), &output, arguments.verify_roundtrip));
-        for warning in &warnings {
-            complain::diagnostic(warning, nowhere, format, streams)?;
+        if arguments.warnings_are_errors && !warnings.is_empty() {
+            complain::warnings(&warnings, nowhere, arguments, streams)?;
+            return Ok(exit::PASS);
         }
+        prepared.write_to(&mut *streams.out)?;
+        complain::warnings(&warnings, nowhere, arguments, streams)?;
         Ok(0)
     }
 

@@ -191,13 +191,7 @@ impl Builder<'_> {
 
     /// What an update or done says of the wrapped computation must be what its start says.
     fn check_against_start(&mut self, frame: &Frame, operand: InstructionId) -> ParseResult<()> {
-        let mut start = operand;
-        while self.module.instruction(start).opcode == Opcode::AsyncUpdate {
-            match self.module.operands(start).first() {
-                Some(&before) => start = before,
-                None => return Ok(()),
-            }
-        }
+        let Some(start) = self.start_of(operand) else { return Ok(()) };
         let Some(called) = self.module.called(start, AttrKey::Calls) else { return Ok(()) };
         if let Some(given) = self.given_computation(frame, AttrKey::Calls)
             && given != called
@@ -237,6 +231,22 @@ impl Builder<'_> {
         }
         self.copy_to_wrapped(frame, called);
         Ok(())
+    }
+
+    /// The start of the chain that `link`, a start or an update, is of. It is kept for each update that something comes
+    /// after, so that a long chain isn't walked again for each of its links.
+    fn start_of(&mut self, link: InstructionId) -> Option<InstructionId> {
+        let mut start = link;
+        while self.module.instruction(start).opcode == Opcode::AsyncUpdate {
+            start = match self.starts_of_updates.get(&start) {
+                Some(&known) => known,
+                None => *self.module.operands(start).first()?,
+            };
+        }
+        if start != link {
+            self.starts_of_updates.insert(link, start);
+        }
+        Some(start)
     }
 
     /// XLA copies some common attributes of starts, updates and dones to the wrapped instruction, over those it has. In

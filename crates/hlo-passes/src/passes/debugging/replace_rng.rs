@@ -32,8 +32,9 @@
 //! * `fold-rng-bit-generator`: `rng-bit-generator` becomes random bits too, with its state handed on unchanged. It
 //!   is a function of its state, so this changes what it gives.
 //!
-//! Limits: an `rng` with control edges, a dynamic shape, a type or distribution without meaning, or bounds out of
-//! order stays, with a remark. A result of more than 2^28 elements is an error.
+//! Limits: an `rng` with control edges, a dynamic shape, a type or distribution without meaning (a normal one of a type
+//! without negative numbers, too), or bounds out of order stays, with a remark. A result of more than 2^28 elements is
+//! an error.
 //!
 //! Confidence: certain that it is done; how numbers are drawn is ours, but for `raw`.
 
@@ -246,6 +247,11 @@ fn law(edit: &Editor<'_>, id: InstructionId, shape: ShapeId, is_raw: bool) -> Re
     match element_type.class() {
         ElementClass::Complex | ElementClass::NotArray => Err("complex numbers can't be drawn".to_owned()),
         ElementClass::Float if is_raw => Ok((Law::RawBits, Finish::Nothing)),
+        ElementClass::Float
+            if is_normal && decode_float(element_type, encode_float(element_type, -1.0)).is_nan() =>
+        {
+            Err(format!("{} has no negative numbers, as a normal distribution has", element_type.name()))
+        }
         ElementClass::Float if is_normal => Ok(match constants {
             Some((mean, deviation)) => {
                 let value = |elements: &Elements| elements.f64(0).unwrap_or(f64::NAN);

@@ -216,6 +216,8 @@ pub(crate) struct Builder<'s> {
     /// Where each instruction is in the text.
     pub(super) spans: Vec<Span>,
     pub(super) async_starts: Vec<InstructionId>,
+    /// The starts of the asynchronous chains, by their updates.
+    pub(super) starts_of_updates: HashMap<InstructionId, InstructionId, foldhash::fast::FixedState>,
     /// The computations of `X-start(...)`, which the text doesn't name.
     pub(super) hidden: Vec<ComputationId>,
     /// Spellings of attributes that are printed otherwise, of instructions in the making: how many frames enclose
@@ -279,6 +281,7 @@ impl<'s> Builder<'s> {
             depth: 0,
             spans: Vec::with_capacity(lines),
             async_starts: Vec::new(),
+            starts_of_updates: HashMap::with_hasher(HASHER),
             hidden: Vec::new(),
             pending_as_read: Vec::new(),
             tuple_elements: HashMap::with_hasher(HASHER),
