@@ -31,20 +31,41 @@ impl BrokenModule {
     }
 }
 
+/// The pass that gives comparisons the type that fits what they compare.
+const LEGALIZE_COMPARE: &str = "legalize-compare";
+
+/// What is to become of comparisons of a type that doesn't fit what they compare.
+#[derive(Clone, Copy, PartialEq)]
+enum Comparisons {
+    /// There may be such.
+    Free,
+    /// There may be such until a pass comes after the one that puts them right.
+    Legalized,
+    /// They are errors.
+    Checked,
+}
+
 /// Verifies the module after every pass that changes it, and passes everything on to another observer.
 pub struct VerifyingObserver<'o> {
     options: VerifyOptions,
     inner: &'o mut dyn Observer,
     /// Passes that have run.
     runs: usize,
+    /// What has become of comparisons of the wrong type.
+    comparisons: Comparisons,
     /// What was found, if the pipeline stopped for that.
     pub broken: Option<BrokenModule>,
 }
 
 impl<'o> VerifyingObserver<'o> {
-    /// Verifies as `options` say.
+    /// Verifies as `options` say, but that types of comparisons are checked from the first pass after `legalize-compare`
+    /// on in any case.
     pub fn new(options: VerifyOptions, inner: &'o mut dyn Observer) -> Self {
-        Self { options, inner, runs: 0, broken: None }
+        let comparisons = match options.check_comparison_types {
+            true => Comparisons::Checked,
+            false => Comparisons::Free,
+        };
+        Self { options, inner, runs: 0, comparisons, broken: None }
     }
 }
 
@@ -57,15 +78,36 @@ impl Observer for VerifyingObserver<'_> {
         self.inner.after_pass(index, outcome, module)?;
         let runs = self.runs;
         self.runs += 1;
-        if !outcome.changed {
+        let is_legalizer = outcome.info.key == LEGALIZE_COMPARE;
+        let mut is_due = false;
+        match self.comparisons {
+            Comparisons::Free if is_legalizer => self.comparisons = Comparisons::Legalized,
+            Comparisons::Legalized if !is_legalizer => {
+                (self.comparisons, is_due) = (Comparisons::Checked, true);
+                self.options.check_comparison_types = true;
+            }
+            _ => {}
+        }
+        if !outcome.changed && !is_due {
             return Ok(());
         }
         let mut violations = verify(module, &self.options);
         violations.retain(Violation::is_error);
         let Some(first) = violations.first() else { return Ok(()) };
-        let mut error = PassError::new(format!("the pass left an invalid module: {}", first.message))
-            .code(Code::as_str(first.code));
+        let is_left = is_due && first.code == Code::ComparisonType;
+        let message = match is_left {
+            true => format!(
+                "{}; `{LEGALIZE_COMPARE}` has run, but changes the entry computation only",
+                first.message
+            ),
+            false => format!("the pass left an invalid module: {}", first.message),
+        };
+        let mut error = PassError::new(message).code(Code::as_str(first.code));
         error.place = first.instruction.map(|id| Box::new(Place::of(module, id)));
+        if is_left {
+            // No pass broke it.
+            return Err(error);
+        }
         let shown = |id| (id, module.print_instruction(id, &PrintOptions::default()));
         // What refers to something that is gone can't be printed.
         let printable = first.code != Code::RemovedReference;

@@ -24,22 +24,22 @@ pub(super) fn diagnostic(
     streams.err.write_all(diagnostic_text(diagnostic, source, format, streams.color).as_bytes())
 }
 
-/// Writes warnings about `source`, with `--Werror` as errors.
-pub(super) fn warnings(
-    warnings: &[Diagnostic],
+/// Writes diagnostics about `source`, with `--Werror` warnings as errors.
+pub(super) fn diagnostics(
+    diagnostics: &[Diagnostic],
     source: Source<'_>,
     arguments: &Arguments,
     streams: &mut Streams<'_>,
 ) -> io::Result<()> {
-    for warning in warnings {
-        let mut warning = Cow::Borrowed(warning);
-        if arguments.warnings_are_errors {
-            let error = warning.to_mut();
+    for found in diagnostics {
+        let mut found = Cow::Borrowed(found);
+        if arguments.warnings_are_errors && found.severity == Severity::Warning {
+            let error = found.to_mut();
             error.severity = Severity::Error;
             let help = error.help.take().map_or_else(String::new, |help| format!(": {help}"));
             error.help = Some(format!("without `--Werror` this is a warning{help}"));
         }
-        diagnostic(&warning, source, arguments.error_format, streams)?;
+        diagnostic(&found, source, arguments.error_format, streams)?;
     }
     Ok(())
 }

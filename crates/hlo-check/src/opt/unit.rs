@@ -8,8 +8,8 @@ use hlo_passes::pass::{Remark, Resources};
 use hlo_passes::pipeline::{NoObserver, Observer, PipelineError};
 use hlo_passes::verify::{BrokenModule, VerifyingObserver};
 use hlo_passes::{PassContext, Pipeline};
-use hlo_text::diagnostic::Source;
-use hlo_text::{Module, Violation, verify};
+use hlo_text::diagnostic::{Code, Source};
+use hlo_text::{Module, VerifyOptions, Violation, verify};
 
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::{Crash, Reproduced};
@@ -19,6 +19,15 @@ use super::{Streams, complain};
 use crate::cli::exit;
 use crate::input::{self, Format, Input, Refused};
 use crate::{output, panics, roundtrip};
+
+/// What the verifier says of the input.
+#[derive(Clone, Copy)]
+enum Verdict {
+    Valid,
+    /// All that is wrong with it is the type of comparisons.
+    ComparisonTypes,
+    Invalid,
+}
 
 /// A text that holds one module.
 #[derive(Clone, Copy)]
@@ -54,15 +63,20 @@ impl<'b> Unit<'b> {
         };
         if !parsed.warnings.is_empty() {
             let source = self.place(parsed.source(self.name));
-            complain::warnings(&parsed.warnings, source, arguments, streams)?;
+            complain::diagnostics(&parsed.warnings, source, arguments, streams)?;
             if arguments.warnings_are_errors {
                 return Ok(exit::PARSE);
             }
         }
         let parsing = begun.elapsed();
         let begun = Instant::now();
-        if !arguments.no_verify && self.report_violations(&parsed, arguments, streams)? {
-            return Ok(exit::VERIFY);
+        let mut rules = arguments.verify;
+        if !arguments.no_verify {
+            match self.report_violations(&parsed, arguments, streams)? {
+                Verdict::Valid => {}
+                Verdict::ComparisonTypes => rules.check_comparison_types = false,
+                Verdict::Invalid => return Ok(exit::VERIFY),
+            }
         }
         let Input { mut module, proto, .. } = parsed;
         let first_new = module.literal_id_limit();
@@ -82,7 +96,7 @@ impl<'b> Unit<'b> {
             if arguments.no_verify {
                 return run_passes(arguments, pipeline, &mut module, &mut context, &mut watcher);
             }
-            let mut verifying = VerifyingObserver::new(arguments.verify, &mut watcher);
+            let mut verifying = VerifyingObserver::new(rules, &mut watcher);
             let result = run_passes(arguments, pipeline, &mut module, &mut context, &mut verifying);
             broken = verifying.broken;
             result
@@ -157,11 +171,11 @@ impl<'b> Unit<'b> {
         };
         warnings.extend(roundtrip::losses(&module, proto.as_ref(), &output, arguments.verify_roundtrip));
         if arguments.warnings_are_errors && !warnings.is_empty() {
-            complain::warnings(&warnings, nowhere, arguments, streams)?;
+            complain::diagnostics(&warnings, nowhere, arguments, streams)?;
             return Ok(exit::PASS);
         }
         prepared.write_to(&mut *streams.out)?;
-        complain::warnings(&warnings, nowhere, arguments, streams)?;
+        complain::diagnostics(&warnings, nowhere, arguments, streams)?;
         Ok(0)
     }
 
@@ -178,27 +192,31 @@ impl<'b> Unit<'b> {
         }
     }
 
-    /// Says which rules the input breaks; whether it can't be used.
+    /// Says which rules the input breaks. That comparisons are of a type that doesn't fit what they compare is a warning:
+    /// `legalize-compare` is for such modules.
     fn report_violations(
         self,
         parsed: &Input<'_>,
         arguments: &Arguments,
         streams: &mut Streams<'_>,
-    ) -> io::Result<bool> {
-        let mut violations = verify(&parsed.module, &arguments.verify);
-        violations.retain(Violation::is_error);
+    ) -> io::Result<Verdict> {
+        let rules = VerifyOptions { check_comparison_types: false, ..arguments.verify };
+        let mut violations = verify(&parsed.module, &rules);
+        violations.retain(|violation| violation.is_error() || violation.code == Code::ComparisonType);
         if violations.is_empty() {
-            return Ok(false);
+            return Ok(Verdict::Valid);
         }
+        let is_valid = !violations.iter().any(Violation::is_error);
         let source = self.place(parsed.source(self.name));
-        for violation in &violations {
-            let diagnostic = parsed.diagnostic(violation);
-            complain::diagnostic(&diagnostic, source, arguments.error_format, streams)?;
+        let diagnostics: Vec<_> = violations.iter().map(|violation| parsed.diagnostic(violation)).collect();
+        complain::diagnostics(&diagnostics, source, arguments, streams)?;
+        if is_valid && !arguments.warnings_are_errors {
+            return Ok(Verdict::ComparisonTypes);
         }
         if arguments.error_format == ErrorFormat::Human {
             writeln!(streams.err, "note: --no-verify leaves out these checks")?;
         }
-        Ok(true)
+        Ok(Verdict::Invalid)
     }
 
     /// The instruction that a pass broke, as it was before that pass. Nothing is kept of the modules between passes:

@@ -7,6 +7,7 @@ mod device_scalar;
 mod growth;
 mod post_order;
 mod reducer;
+mod softmax;
 mod trip_count;
 
 pub use call_graph::{CallContext, CallGraph, Contexts};
@@ -17,6 +18,7 @@ pub use growth::MAX_COPIED_INSTRUCTIONS;
 pub(crate) use growth::{Growth, copied_size, copied_tree_sizes};
 pub use post_order::PostOrder;
 pub use reducer::reducer_opcode;
+pub(crate) use softmax::logits_of;
 pub use trip_count::{UnknownLoops, trip_count};
 
 use hlo_text::ir::{ComputationId, InstructionId};

@@ -124,6 +124,7 @@ impl Verifier<'_> {
             operands.get(1).map_or(String::new(), |&id| self.text_of(id)),
             wanted.name()
         );
-        Err(self.wrong(Code::ComparisonType, id, message).help("leave out `type=`"))
+        let violation = self.wrong(Code::ComparisonType, id, message).help("leave out `type=`");
+        Err(if self.options.check_comparison_types { violation } else { violation.warning() })
     }
 }

@@ -58,7 +58,10 @@ pub struct VerifyOptions {
     pub verify_sharding_device_numbers: bool,
     /// Groups of collectives must name every participant once.
     pub check_replica_groups: bool,
-    /// After this many violations checking stops.
+    /// Comparisons must be of a type that fits what they compare. Otherwise those that aren't are warnings: graphs of
+    /// some front ends have them, for compilers that put them right.
+    pub check_comparison_types: bool,
+    /// After this many violations checking stops; warnings don't count, and as many are given.
     pub max_violations: usize,
 }
 
@@ -70,12 +73,13 @@ impl Default for VerifyOptions {
             allow_unbounded_dynamism: false,
             verify_sharding_device_numbers: true,
             check_replica_groups: true,
+            check_comparison_types: true,
             max_violations: DEFAULT_MAX_VIOLATIONS,
         }
     }
 }
 
-/// Every rule that `module` breaks, at most [`VerifyOptions::max_violations`]; empty if it is valid.
+/// Every rule that `module` breaks, at most [`VerifyOptions::max_violations`] and as many warnings; empty if it is valid.
 ///
 /// The order follows the module: rules about the instructions of a computation in the order of its instructions, then
 /// rules about the computation, then those about the module.
@@ -86,12 +90,18 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Vec<Violation> {
         uses: Uses::default(),
         facts: ShapeFacts::new(module),
         found: Vec::new(),
+        warnings: 0,
         same: if options.layout_sensitive { EQUAL } else { COMPATIBLE },
         operand_shapes: Vec::new(),
         starts: HashMap::with_hasher(HASHER),
     };
     verifier.run();
-    verifier.found.truncate(options.max_violations);
+    let mut left = options.max_violations;
+    verifier.found.retain(|violation| {
+        let is_shown = !violation.is_error() || left > 0;
+        left = left.saturating_sub(usize::from(violation.is_error()));
+        is_shown
+    });
     verifier.found
 }
 
@@ -105,6 +115,8 @@ struct Verifier<'m> {
     uses: Uses,
     facts: ShapeFacts,
     found: Vec<Violation>,
+    /// How many of these are warnings.
+    warnings: usize,
     /// What is asked of shapes that must be the same.
     same: Sameness,
     /// The shapes of the operands of the instruction at hand.
@@ -144,14 +156,19 @@ impl Verifier<'_> {
     }
 
     fn is_full(&self) -> bool {
-        self.found.len() >= self.options.max_violations
+        self.found.len() - self.warnings >= self.options.max_violations
     }
 
-    /// Notes what a check found.
+    /// Notes what a check found. Warnings, however many, don't keep errors from being found.
     fn note(&mut self, check: Check) {
-        if let Err(violation) = check {
-            self.found.push(violation);
+        let Err(violation) = check else { return };
+        if !violation.is_error() {
+            if self.warnings >= self.options.max_violations {
+                return;
+            }
+            self.warnings += 1;
         }
+        self.found.push(violation);
     }
 
     fn check_instruction(&mut self, id: InstructionId) {

@@ -172,6 +172,19 @@ fn the_number_of_violations_is_limited() {
 }
 
 #[test]
+fn warnings_hide_no_errors() {
+    let mut text = String::from("HloModule m\nENTRY e {\n p = u32[4] parameter(0)\n");
+    for index in 0..100 {
+        text.push_str(&format!(" k{index} = pred[4] compare(p, p), direction=EQ, type=SIGNED\n"));
+    }
+    text.push_str(" n = u32[5] negate(p)\n}\n");
+    let options = VerifyOptions { check_comparison_types: false, ..VerifyOptions::default() };
+    let found = verify(&parse(&text), &options);
+    assert_eq!(found.iter().filter(|it| !it.is_error()).count(), DEFAULT_MAX_VIOLATIONS);
+    assert_eq!(found.iter().filter(|it| it.is_error()).map(|it| it.code).collect::<Vec<_>>(), [Code::ResultShape]);
+}
+
+#[test]
 fn shapes_that_share_their_parts_are_looked_at_once() {
     // Written out, each of these has half a million parts, in two orders of the layout.
     let doubled = |name: &str, layout: &str| {

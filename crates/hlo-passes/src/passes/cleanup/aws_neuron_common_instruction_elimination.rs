@@ -24,7 +24,7 @@
 //!    `iota`, `partition-id` and `replica-id`; copies, calls and the like that are started and awaited apart
 //! 5. instructions with side effects, `rng`s among them (with a remark)
 //! 6. collectives of all kinds (with a remark)
-//! 7. instructions with control dependencies (with a remark)
+//! 7. instructions with control dependencies (with a remark), and what is identical to none but these
 //! 8. constants of computations that have a `domain`: those of different domains must stay apart
 //! 9. instructions that differ in nothing but the layout, or in nothing but the sharding (with a remark)
 //!
@@ -133,8 +133,9 @@ impl Keys {
                 } else {
                     context.missed_if_asked(edit, id, NO_IDENTICAL);
                 }
+                // What others would be replaced by must not wait, nor be waited for, by more than its operands and users.
                 // Few shardings of one value are enough to remember.
-                if known.len() < MAX_SHARDINGS {
+                if known.len() < MAX_SHARDINGS && !edit.has_control_dependencies(id) {
                     known.push((rest, id));
                 }
                 continue;

@@ -1,9 +1,10 @@
 //! `add-logit-output`: returns the logits as well, the values that a softmax turns into the probabilities.
 //!
-//! The logits are found by the softmax: `divide(e, broadcast(reduce-add(e)))` where `e` is
-//! `exponential(subtract(x, broadcast(reduce-max(x))))`; then `x` is the logits. Without the subtraction they are what
-//! the exponential takes. Conversions, copies and reshapes may stand in between. Of several softmaxes the one nearest to
-//! the root counts, the first operand first.
+//! The logits are found by the softmax: `divide(e, broadcast(reduce-add(e)))`, where the sum begins at 0 and is along one
+//! dimension, and `e` is `exponential(subtract(x, broadcast(reduce-max(x))))` with the maximum along the same one; then `x`
+//! is the logits. Without such a subtraction they are what the exponential takes. Conversions, copies and reshapes that
+//! add or drop dimensions of size 1 may stand in between. Of several softmaxes the one nearest to the root counts, the
+//! first operand first.
 //!
 //! ```text
 //! ROOT t = (f32[2,3]) tuple(d)
@@ -15,24 +16,20 @@
 //! their places; a result that is no tuple becomes the first element of one, and its alias moves along. `replace` makes the
 //! logits the only result, and no alias is left.
 //!
-//! Nothing happens if the logits are returned already (so a second run changes nothing, unless the logits are a softmax
-//! themselves), or if no softmax leads to the
-//! result. Only the entry computation is searched.
+//! Nothing happens if the logits are returned already, be it in a tuple of a tuple (so a second run changes nothing, unless
+//! the logits are a softmax themselves), or if no softmax leads to the result. Only the entry computation is searched.
 //!
 //! Confidence: medium; appending and the choice among several are ours.
 
 use std::collections::VecDeque;
 
-use hlo_text::ir::{AttrKey, InstructionId, Opcode, Shape};
+use hlo_text::ir::{InstructionId, Opcode, Shape};
 
 use crate::Set;
-use crate::analysis::reducer_opcode;
+use crate::analysis::logits_of;
 use crate::edit::{Editor, ResultSource};
 use crate::options::{OptionInfo, OptionType};
 use crate::pass::{Pass, PassContext, PassError, PassResult};
-
-/// How many conversions and the like may stand between two parts of a softmax.
-const MAX_STEPS: usize = 16;
 
 /// The pass.
 pub(crate) struct AddLogitOutput;
@@ -61,8 +58,7 @@ impl Pass for AddLogitOutput {
         context.log.push("Verified softmax pattern: div<-exp matches div<-reduce<-exp".to_owned());
         context.log.push(format!("Found logits tensor: {}", edit.name_of(logits)));
         let is_tuple = edit.instruction(root).opcode == Opcode::Tuple;
-        let is_returned = root == logits || (is_tuple && !replaces && edit.operands(root).contains(&logits));
-        if is_returned {
+        if root == logits || (!replaces && is_returned(edit, root, logits)) {
             context.missed(edit, logits, "the logits are returned already");
             return Ok(());
         }
@@ -95,6 +91,22 @@ impl Pass for AddLogitOutput {
     }
 }
 
+/// Whether a value is one of the results, in whatever tuple.
+fn is_returned(edit: &Editor<'_>, root: InstructionId, value: InstructionId) -> bool {
+    let mut seen = Set::default();
+    let mut tuples = vec![root];
+    while let Some(tuple) = tuples.pop() {
+        if edit.instruction(tuple).opcode != Opcode::Tuple || !seen.insert(tuple) {
+            continue;
+        }
+        if edit.operands(tuple).contains(&value) {
+            return true;
+        }
+        tuples.extend_from_slice(edit.operands(tuple));
+    }
+    false
+}
+
 /// The softmax nearest to the root with its logits.
 fn nearest_softmax(
     edit: &Editor<'_>,
@@ -114,56 +126,4 @@ fn nearest_softmax(
         queue.extend(edit.operands(id).iter().copied().filter(|&operand| seen.insert(operand)));
     }
     None
-}
-
-/// The first instruction behind conversions, copies and changes of shape.
-fn origin(edit: &Editor<'_>, mut id: InstructionId) -> InstructionId {
-    use Opcode as O;
-    for _ in 0..MAX_STEPS {
-        match (edit.instruction(id).opcode, edit.operands(id)) {
-            (O::Convert | O::Copy | O::Reshape | O::Bitcast | O::Broadcast, &[operand]) => id = operand,
-            _ => break,
-        }
-    }
-    id
-}
-
-/// The value a reduction with this reducer works on.
-fn reduced(edit: &Editor<'_>, id: InstructionId, reducer: Opcode) -> Option<InstructionId> {
-    let instruction = edit.instruction(id);
-    let &[value, _] = edit.operands(id) else { return None };
-    let computation = edit.called(id, AttrKey::ToApply)?;
-    let matches = instruction.opcode == Opcode::Reduce && reducer_opcode(edit, computation) == Some(reducer);
-    matches.then_some(value)
-}
-
-/// The logits, if the division is that of a softmax; an error says why it almost is.
-fn logits_of(edit: &Editor<'_>, divide: InstructionId) -> Result<Option<InstructionId>, &'static str> {
-    let &[dividend, divisor] = edit.operands(divide) else { return Ok(None) };
-    let exponential = origin(edit, dividend);
-    if edit.instruction(exponential).opcode != Opcode::Exponential {
-        return Ok(None);
-    }
-    let sum = reduced(edit, origin(edit, divisor), Opcode::Add);
-    if sum.map(|value| origin(edit, value)) != Some(exponential) {
-        return Err("an exponential is divided, but not by its own sum");
-    }
-    let &[exponent] = edit.operands(exponential) else { return Ok(None) };
-    let shifted = origin(edit, exponent);
-    if let (Opcode::Subtract, &[value, shift]) = (edit.instruction(shifted).opcode, edit.operands(shifted))
-        && let Some(of) = maximum_of(edit, origin(edit, shift))
-        && origin(edit, of) == origin(edit, value)
-    {
-        return Ok(Some(value));
-    }
-    Ok(Some(exponent))
-}
-
-/// What the maximum is of; a lower bound may be applied to it.
-fn maximum_of(edit: &Editor<'_>, id: InstructionId) -> Option<InstructionId> {
-    if let (Opcode::Maximum, &[a, b]) = (edit.instruction(id).opcode, edit.operands(id)) {
-        let mut operands = [a, b].into_iter().map(|operand| origin(edit, operand));
-        return operands.find_map(|operand| reduced(edit, operand, Opcode::Maximum));
-    }
-    reduced(edit, id, Opcode::Maximum)
 }
