@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use hlo_passes::options::OptionType;
+use hlo_passes::registry::codes::{CODED_ERRORS, CodedError, coded_error};
 use hlo_passes::registry::{self, Confidence, Meaning, NamedPipeline, PassInfo};
 use hlo_text::diagnostic::{Code, did_you_mean};
 
@@ -18,10 +19,18 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
             explain_code(code, out)?;
             writeln!(out)?;
         }
+        for error in CODED_ERRORS {
+            explain_coded(error, out)?;
+            writeln!(out)?;
+        }
         return Ok(0);
     }
     if let Some(code) = code_of(topic) {
         explain_code(code, out)?;
+        return Ok(0);
+    }
+    if let Some(error) = coded_error(&topic.to_ascii_uppercase()) {
+        explain_coded(error, out)?;
         return Ok(0);
     }
     if let Some(info) = registry::find(topic) {
@@ -35,6 +44,7 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
     let pipelines: Vec<String> =
         registry::PIPELINES.iter().map(|pipeline| format!("@{}", pipeline.name)).collect();
     let known = Code::ALL.iter().map(|code| code.as_str()).chain(registry::all().map(|info| info.key));
+    let known = known.chain(CODED_ERRORS.iter().map(|error| error.code));
     let known = known.chain(pipelines.iter().map(String::as_str));
     match did_you_mean(topic, known).or_else(|| registry::nearest(topic)) {
         Some(close) => writeln!(err, "error: there is no code or pass `{topic}`; did you mean `{close}`?")?,
@@ -76,6 +86,14 @@ fn explain_code(code: Code, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn explain_coded(error: &CodedError, out: &mut dyn Write) -> io::Result<()> {
+    match error.text {
+        "" => writeln!(out, "{}\n", error.code)?,
+        text => writeln!(out, "{}: {text}\n", error.code)?,
+    }
+    writeln!(out, "cause: {}\nresolution: {}", error.cause, error.resolution)
 }
 
 fn explain_pass(info: &PassInfo, out: &mut dyn Write) -> io::Result<()> {

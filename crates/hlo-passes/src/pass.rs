@@ -309,6 +309,15 @@ impl PassContext<'_> {
         }
     }
 
+    /// Takes back what remarks from number `first` on say of rewrites: the pass has failed, and nothing comes of them.
+    pub(crate) fn withdraw_applied(&mut self, first: usize) {
+        let mut number = 0;
+        self.remarks.retain(|remark| {
+            number += 1;
+            number <= first || remark.kind != RemarkKind::Applied
+        });
+    }
+
     fn push_remark(&mut self, kind: RemarkKind, place: Place, text: impl fmt::Display) {
         self.remarks.push(Remark { pass: self.pass, kind, place, text: text.to_string() });
     }

@@ -8,6 +8,7 @@ use crate::edit::{EditCounts, Editor};
 use crate::hash::ExactHasher;
 use crate::options::{GlobalOption, OptionValues, PassRequest};
 use crate::pass::{Pass, PassContext, PassError, PassResult};
+use crate::registry::codes::{ADDED_AFTER_RUN, NOT_FOUND, coded_error};
 use crate::registry::{self, PassInfo, Status};
 
 /// Which passes run: what `--passes`, `--skip-pass` and their XLA spellings say.
@@ -24,28 +25,9 @@ pub struct Selection {
     pub options: Vec<(&'static GlobalOption, String)>,
 }
 
-/// The errors of the driver of the original tool: code and text.
-pub const DRIVER_ERRORS: &[(&str, &str)] = &[
-    (NO_PASSES, "No valid Hlo passes specified, exiting..."),
-    (ADDED_AFTER_RUN, "AddPass cannot be called after Run"),
-    (NOT_FOUND, "Required pass not found!"),
-];
-
-/// No pass is asked for.
-pub const NO_PASSES: &str = "NCC_OPT001";
-/// A pipeline that has run was given another pass.
-pub const ADDED_AFTER_RUN: &str = "NCC_OPT002";
-/// A key is not in the registry.
-pub const NOT_FOUND: &str = "NCC_OPT003";
-
-/// What the original's driver says with a code of its own.
-pub fn driver_text(code: &str) -> Option<&'static str> {
-    DRIVER_ERRORS.iter().find(|(known, _)| *known == code).map(|(_, text)| *text)
-}
-
 /// An error of the driver, in its words.
 pub fn driver_error(code: &'static str) -> PipelineError {
-    request_error(PassError::new(driver_text(code).unwrap_or_default()).code(code))
+    request_error(PassError::new(coded_error(code).map_or("", |error| error.text)).code(code))
 }
 
 fn request_error(error: PassError) -> PipelineError {
@@ -265,8 +247,12 @@ impl Pipeline {
             context.current = None;
             context.options = step.options.clone();
             editor.reset_counts();
+            let remarks = context.remarks.len();
             let result = step.pass.run(&mut editor, context);
             editor.compact();
+            if result.is_err() {
+                context.withdraw_applied(remarks);
+            }
             result.map_err(failed)?;
             let after = if editor.is_touched() { Some(hasher.hash(&editor)) } else { before };
             let outcome =

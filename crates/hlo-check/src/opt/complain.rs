@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use hlo_passes::fixpoint::Fixpoint;
 use hlo_passes::pass::Remark;
-use hlo_passes::pipeline::{PipelineError, driver_text};
+use hlo_passes::pipeline::PipelineError;
+use hlo_passes::registry::codes::coded_error;
 use hlo_passes::verify::BrokenModule;
 use hlo_text::diagnostic::{Diagnostic, Label, Report, Severity, Source, severity_name};
 use hlo_text::{Module, PrintOptions};
@@ -86,6 +87,7 @@ fn label(source: Source<'_>, label: &Label) -> Value {
 
 /// Writes why a pipeline stopped or can't begin.
 pub(super) fn pipeline(error: &PipelineError, format: ErrorFormat, err: &mut dyn Write) -> io::Result<()> {
+    let coded = error.error.code.and_then(coded_error);
     if format.is_json() {
         let place = error.error.place.as_ref();
         let object = json!({
@@ -95,19 +97,22 @@ pub(super) fn pipeline(error: &PipelineError, format: ErrorFormat, err: &mut dyn
             "pass": error.pass.map(|(_, key)| key),
             "instruction": place.map(|place| &place.instruction),
             "computation": place.map(|place| &place.computation),
+            "cause": coded.map(|coded| coded.cause),
+            "resolution": coded.map(|coded| coded.resolution),
         });
         return writeln!(err, "{object}");
     }
-    let driver = error.error.code.and_then(|code| Some((code, driver_text(code)?)));
     // XLA's status codes stand before messages about the command line.
     let status = if error.pass.is_none() { "INVALID_ARGUMENT: " } else { "" };
-    if driver.is_none_or(|(_, text)| text != error.error.message) {
+    if coded.is_none_or(|coded| coded.text != error.error.message) {
         writeln!(err, "error: {status}{error}")?;
     }
-    match driver {
-        Some((code, text)) => writeln!(err, "[ERROR] [{code}] {text}"),
-        None => Ok(()),
-    }
+    let Some(coded) = coded else { return Ok(()) };
+    // The driver's texts are whole; those of passes are followed by the case.
+    let text = if error.pass.is_none() { coded.text } else { &error.error.message };
+    writeln!(err, "[ERROR] [{}] {text}", coded.code)?;
+    writeln!(err, "cause: {}", coded.cause)?;
+    writeln!(err, "resolution: {}", coded.resolution)
 }
 
 /// Writes that a line of a file that is to be split almost separates cases.

@@ -16,7 +16,8 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 use hlo_passes::Pipeline;
-use hlo_passes::pipeline::{ErrorKind, NO_PASSES, driver_error};
+use hlo_passes::pipeline::{ErrorKind, driver_error};
+use hlo_passes::registry::codes::NO_PASSES;
 use hlo_passes::registry::{self, Status};
 
 use crate::cli::exit;

@@ -3,6 +3,7 @@
 //! Adding a pass means a file in `passes/` and a row here. Keys, classes, kinds and their order are facts of
 //! neuronx-cc 2.24's `hlo-opt`; what is only inferred about a pass shows in its [`Confidence`].
 
+pub mod codes;
 mod documentation;
 mod examples;
 mod pipelines;

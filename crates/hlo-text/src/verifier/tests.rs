@@ -181,7 +181,10 @@ fn warnings_hide_no_errors() {
     let options = VerifyOptions { check_comparison_types: false, ..VerifyOptions::default() };
     let found = verify(&parse(&text), &options);
     assert_eq!(found.iter().filter(|it| !it.is_error()).count(), DEFAULT_MAX_VIOLATIONS);
-    assert_eq!(found.iter().filter(|it| it.is_error()).map(|it| it.code).collect::<Vec<_>>(), [Code::ResultShape]);
+    assert_eq!(
+        found.iter().filter(|it| it.is_error()).map(|it| it.code).collect::<Vec<_>>(),
+        [Code::ResultShape]
+    );
 }
 
 #[test]
