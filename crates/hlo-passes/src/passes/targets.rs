@@ -7,6 +7,7 @@ use hlo_text::ir::{ComputationId, InstructionId, Opcode};
 use serde_json::Value as Json;
 
 use crate::Set;
+use crate::analysis::in_post_order_of_all;
 use crate::edit::Editor;
 use crate::options::{OptionInfo, OptionType};
 use crate::pass::{PassContext, PassError, PassResult};
@@ -47,7 +48,8 @@ pub(crate) fn json_text<'j>(value: &'j Json, path: &str) -> PassResult<&'j str> 
         .ok_or_else(|| PassError::new(format!("`{path}`: type must be string, but is {}", json_type(value))))
 }
 
-/// The instructions that the options `targets` and `targets-file` name, in that order, each once.
+/// The instructions that the options `targets` and `targets-file` name, each once, in post-order: what is made for them doesn't
+/// depend on how the list is written.
 pub(crate) fn find_targets(edit: &Editor<'_>, context: &PassContext<'_>) -> PassResult<Vec<InstructionId>> {
     let mut names = context.options.list(TARGETS.name).to_vec();
     let path = context.options.text(TARGETS_FILE.name);
@@ -72,7 +74,6 @@ pub(crate) fn find_targets(edit: &Editor<'_>, context: &PassContext<'_>) -> Pass
         known.extend(edit.live_instructions(computation).map(|id| (edit.name_of(id), id)));
     }
     let mut seen = Set::default();
-    let mut targets = Vec::new();
     for name in &names {
         let name = name.trim().trim_start_matches('%');
         let Some(&id) = known.get(name) else {
@@ -82,10 +83,17 @@ pub(crate) fn find_targets(edit: &Editor<'_>, context: &PassContext<'_>) -> Pass
             };
             return Err(PassError::new(format!("there is no instruction `{name}`{hint}")));
         };
-        if seen.insert(id) {
+        seen.insert(id);
+    }
+    let parents: Set<ComputationId> = seen.iter().map(|&id| edit.instruction(id).parent).collect();
+    let mut computations = edit.computations().to_vec();
+    computations.retain(|computation| parents.contains(computation));
+    let mut targets = Vec::with_capacity(seen.len());
+    in_post_order_of_all(edit, &computations, |id| {
+        if seen.contains(&id) {
             targets.push(id);
         }
-    }
+    });
     Ok(targets)
 }
 
