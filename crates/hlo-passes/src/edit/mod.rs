@@ -38,7 +38,7 @@ use users::UserLists;
 
 pub use constants::IntegerRange;
 pub(crate) use constants::integer;
-pub use inline::InlinedInstructions;
+pub use inline::{InlinedInstructions, KnownNeeds};
 pub use interface::ResultSource;
 pub use replace::ReplaceOptions;
 
