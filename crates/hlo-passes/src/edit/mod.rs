@@ -15,6 +15,7 @@ mod interface;
 mod operand_places;
 mod replace;
 mod schedule;
+mod shardy;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
