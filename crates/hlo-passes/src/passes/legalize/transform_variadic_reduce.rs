@@ -35,11 +35,13 @@
 //! 11. dynamic dimensions, and values whose layout is another than that of the indices
 //! 12. control dependencies
 //!
-//! NaN: a reducer without a test for NaN is rewritten although NaN changes the result: of `[1, NaN, 3, 2, 0]` it may give
-//! `(3, 2)`, the plain reduces give NaN and an index that is none (the largest number of its type).
+//! The results are the same but for two things, which the row of the pass in the table says, too:
 //!
-//! Zeros: where 0 and -0 are both the largest, a reducer under which the later of equal values wins gives the last of
-//! them, the plain reduce one of them. They count as the same.
+//! * NaN: a reducer without a test for NaN is rewritten although NaN changes the result: of `[1, NaN, 3, 2, 0]` it may
+//!   give `(3, 2)`, the plain reduces give NaN and an index that is none (the largest number of its type, the lowest for
+//!   the largest of the matching indices).
+//! * Zeros: where 0 and -0 are both the largest, the reducer's rule for equal values decides which of them is given; the
+//!   plain reduce may give the other one. They count as the same.
 //!
 //! Option: `assume-no-nan` (off). Each reduce that is made has a reducer of its own, named
 //! `OPERAND.reduce_sub_computation`, as XLA makes them.
