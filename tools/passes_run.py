@@ -5,8 +5,8 @@
                                                  [--key KEY ...] [--seeds 3] [-v]
 
 The modules are the inputs of lit-tests/passes and SHARED/passes/*.before.hlo; what comes after is what our pass makes of
-them. Only passes count that don't say that they change the meaning (`hlo-opt --list-passes=json`). Pairs that can't be
-run are listed with the reason: -v shows each, otherwise there is a count. SHARED/oracle runs XLA, in a child process.
+them. Only passes count that don't say that they change the meaning (`hlo-opt --list-passes=json`). Zeros of floats
+are compared without their signs where a pass says that they are the same. Pairs that can't be run are listed with the reason: -v shows each, otherwise there is a count. SHARED/oracle runs XLA, in a child process.
 Exit status 0 if no results differ.
 """
 
@@ -29,6 +29,8 @@ SEVERAL = re.compile(r"\b(?:replica_count|num_partitions)=(?!1\b)\d")
 COLLECTIVE = re.compile(r" (?:all-reduce|all-gather|reduce-scatter|all-to-all|collective-\w+)(?:-start)?\(")
 SEPARATOR = re.compile(r"^// -----$", re.M)
 KEY = re.compile(r"([\w-]+)(?:\{[^}]*\})?,?")
+# How passes say that results may be the other zero.
+ZEROS_ARE_SAME = "zeros of either sign are the same"
 SCRATCH = tempfile.TemporaryDirectory()
 
 
@@ -38,8 +40,8 @@ def copy_of(folder):
     return shutil.copytree(folder, os.path.join(SCRATCH.name, os.path.basename(folder)))
 
 
-def pairs(args, meanings):
-    """Name and texts before and after of every module that a pass changes."""
+def pairs(args, infos):
+    """Name, texts before and after, and whether signs of zeros count, of every module that a pass changes."""
     inputs = []
     for path in sorted(glob.glob(os.path.join(ROOT, "lit-tests", "passes", "*", "*.hlo"))):
         with open(path, encoding="utf-8") as file:
@@ -60,7 +62,7 @@ def pairs(args, meanings):
         keys = KEY.findall(passes)
         if args.key and not set(args.key) & set(keys):
             continue
-        if not all(meanings.get(key) in ("same", "same-after") for key in keys):
+        if not all(key in infos and infos[key]["meaning"] in ("same", "same-after") for key in keys):
             continue
         texts = []
         for extra in ([], [f"--passes={passes}"]):
@@ -68,10 +70,22 @@ def pairs(args, meanings):
             done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=copy_of(os.path.dirname(path)))
             texts.append(done.stdout if done.returncode == 0 else None)
         if None not in texts and texts[0] != texts[1]:
-            yield name, texts[0], texts[1]
+            details = [infos[key]["meaning_detail"] or "" for key in keys]
+            yield name, texts[0], texts[1], not any(ZEROS_ARE_SAME in detail for detail in details)
 
 
-def compare(xlarun, before, after, seeds):
+def without_signs_of_zeros(outputs):
+    """The leaves with each negative zero made a positive one. Words are bit patterns, of the parts of complex numbers."""
+    leaves = []
+    for name, dimensions, words in outputs:
+        width = re.fullmatch(r"(?:f|bf|c)(\d+)(?:e\d+m\d+(?:fn)?)?", name)
+        bits = int(width.group(1)) // (2 if name.startswith("c") else 1) if width else 0
+        zero = 1 << (bits - 1) if bits else None
+        leaves.append((name, dimensions, [0 if word == zero else word for word in words]))
+    return leaves
+
+
+def compare(xlarun, before, after, seeds, signs_of_zeros):
     """`equal`, `differs` or why there is nothing to compare."""
     if SEVERAL.search(before) and COLLECTIVE.search(before):
         return "before: collectives among several devices"
@@ -89,7 +103,10 @@ def compare(xlarun, before, after, seeds):
         shapes = [[leaf[:2] for leaf in result["outputs"]] for result in results]
         if shapes[0] != shapes[1]:
             return "other results"
-        if first["outputs"] != second["outputs"]:
+        outputs = [first["outputs"], second["outputs"]]
+        if not signs_of_zeros:
+            outputs = [without_signs_of_zeros(leaves) for leaves in outputs]
+        if outputs[0] != outputs[1]:
             return f"differs with seed {seed}"
     return "equal"
 
@@ -107,11 +124,11 @@ def main():
     import xlarun
 
     listed = subprocess.run([args.opt, "--list-passes=json"], capture_output=True, text=True, check=True)
-    meanings = {info["key"]: info["meaning"] for info in json.loads(listed.stdout)}
+    infos = {info["key"]: info for info in json.loads(listed.stdout)}
     counts = collections.Counter()
     differ = []
-    for name, before, after in pairs(args, meanings):
-        verdict = compare(xlarun, before, after, args.seeds)
+    for name, before, after, signs_of_zeros in pairs(args, infos):
+        verdict = compare(xlarun, before, after, args.seeds, signs_of_zeros)
         kind = "equal" if verdict == "equal" else "differs" if verdict.startswith("differs") else "not run"
         counts[kind] += 1
         if kind == "differs":

@@ -117,6 +117,35 @@ c = pred[] parameter(1)",
         ..PLAIN
     },
     Case {
+        key: "call-inliner",
+        computations: "f { p = f32[2] parameter(0) ROOT n = f32[2] negate(p) }",
+        start: "o0 = f32[2] parameter(0)",
+        pattern: "o# = f32[2] call(o0), to_apply=f, control-predecessors={o$}",
+        ..PLAIN
+    },
+    // What leaves an operand, which what runs before it doesn't need.
+    Case {
+        key: "call-inliner",
+        computations: "f { ROOT p = f32[2] parameter(0) }",
+        start: "o0 = f32[2] parameter(0)
+x = f32[2] parameter(1)",
+        pattern: "n# = f32[2] negate(o$)
+k# = f32[2] call(x), to_apply=f, control-predecessors={n#}
+o# = f32[2] add(k#, n#)",
+        ..PLAIN
+    },
+    // What many broadcasts of one constant share with a wide tuple.
+    Case {
+        key: "replace-minimum-constant",
+        start: "o0 = f32[2] parameter(0)
+ninf = f32[] constant(-inf)",
+        pattern: "o# = f32[2] broadcast(ninf), dimensions={}
+m# = f32[2] minimum(o0, o#)",
+        all_results: true,
+        is_counted: false,
+        ..PLAIN
+    },
+    Case {
         key: "replace-minimum-constant",
         start: "o0 = f32[2] parameter(0)
 ninf = f32[] constant(-inf)

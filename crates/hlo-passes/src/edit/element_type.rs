@@ -1,17 +1,19 @@
 //! Changing an element type everywhere in a module.
 
 use hlo_text::Module;
+use hlo_text::diagnostic::Severity;
 use hlo_text::ir::words::ComparisonType;
 use hlo_text::ir::{
     ArrayShape, AttrKey, AttrValue, ElementClass, ElementType, EntryComputationLayout, InstructionId, Layout,
     Literal, LiteralData, LiteralId, Opcode, Overflow, Shape, ShapeId, Value,
 };
 use hlo_text::shape_inference::{InferRequest, infer_shape_extended};
+use hlo_text::verifier::{VerifyOptions, verify};
 
 use super::Editor;
-use crate::Map;
 use crate::analysis::default_comparison_type;
 use crate::pass::{PassError, PassResult};
+use crate::{Map, Set};
 
 /// What becomes of an instruction.
 struct Change {
@@ -69,11 +71,26 @@ impl Editor<'_> {
             }
             self.apply(&changes, State::New);
         }
-        if let Some(layout) = &self.header.entry_computation_layout {
+        let old_layout = self.header.entry_computation_layout.clone();
+        if let Some(layout) = &old_layout {
             let new = |shape: &ShapeId| shapes[shape.index()];
             let parameters = layout.parameters.iter().map(new).collect();
             let layout = EntryComputationLayout { parameters, result: new(&layout.result) };
             self.module.header.entry_computation_layout = Some(layout);
+        }
+        // What shapes don't tell: that there are no complex random numbers, for one.
+        let broken = self.instructions_that_break_rules();
+        if !broken.is_empty() {
+            let new_layout = std::mem::replace(&mut self.module.header.entry_computation_layout, old_layout);
+            self.apply(&changes, State::Old);
+            let before: Set<InstructionId> =
+                self.instructions_that_break_rules().into_iter().map(|(id, _)| id).collect();
+            if let Some((id, why)) = broken.into_iter().find(|(id, _)| !before.contains(id)) {
+                let message = format!("{} can't be made {}: {why}", from.name(), to.name());
+                return Err(PassError::at(self, id, message));
+            }
+            self.apply(&changes, State::New);
+            self.module.header.entry_computation_layout = new_layout;
         }
         Ok(changes.len())
     }
@@ -224,6 +241,14 @@ impl Editor<'_> {
             }
         }
         found
+    }
+
+    /// Instructions that the verifier refuses, and why.
+    fn instructions_that_break_rules(&self) -> Vec<(InstructionId, String)> {
+        let options = VerifyOptions { max_violations: usize::MAX, ..VerifyOptions::default() };
+        let violations = verify(self, &options).into_iter();
+        let errors = violations.filter(|violation| violation.severity == Severity::Error);
+        errors.filter_map(|violation| Some((violation.instruction?, violation.message))).collect()
     }
 
     fn check_shape(&mut self, id: InstructionId) -> Result<(), String> {

@@ -8,8 +8,8 @@ use super::Editor;
 
 impl Editor<'_> {
     /// Makes the result of `id`, a tuple, one of those of its elements that `kept` counts, in that order; of one alone it
-    /// is no tuple any more. What shardings and original values say of the others goes. What computes the result and what
-    /// reads it aren't touched.
+    /// is no tuple any more. What shardings, Shardy's too, and original values say of the others goes. What computes the
+    /// result and what reads it aren't touched.
     ///
     /// XLA's `dce` of 2026-06 leaves both attributes as they are where it does such a thing, and so modules its verifier
     /// refuses.
@@ -31,6 +31,7 @@ impl Editor<'_> {
             let origin = tree.map(|tree| Value::OriginalValue(OriginalValue::Tree(tree)));
             self.set_value(id, AttrKey::Origin, origin);
         }
+        self.keep_shardy_entries(id, &old, kept);
         self.set_shape(id, shape);
     }
 

@@ -20,6 +20,16 @@ const COMPOSITE_ATTRIBUTES: [&[u8]; 3] = [b"composite.attributes", b"composite.n
 /// What became of each instruction of the callee.
 pub type InlinedInstructions = Map<InstructionId, InstructionId>;
 
+/// What earlier searches found of who needs an operand of calls that are inlined one after the other. What doesn't need
+/// it never comes to need it by inlining.
+#[derive(Debug, Default)]
+pub struct KnownNeeds {
+    /// The operand.
+    of: Option<InstructionId>,
+    dependent: Set<InstructionId>,
+    independent: Set<InstructionId>,
+}
+
 /// A call that is being inlined.
 struct Inlining {
     call: InstructionId,
@@ -47,6 +57,19 @@ impl Editor<'_> {
     /// It is no call, the call's shape doesn't fit the computation, or with its copies there would be more than
     /// [`MAX_COPIED_INSTRUCTIONS`] since the last [`Editor::reset_counts`].
     pub fn inline_call(&mut self, call: InstructionId) -> PassResult<InlinedInstructions> {
+        self.inline_one_of_calls(call, &mut KnownNeeds::default())
+    }
+
+    /// [`Editor::inline_call`], one of several with nothing else done in between: what is `known` from those before
+    /// spares searching.
+    ///
+    /// # Errors
+    /// As [`Editor::inline_call`].
+    pub fn inline_one_of_calls(
+        &mut self,
+        call: InstructionId,
+        known: &mut KnownNeeds,
+    ) -> PassResult<InlinedInstructions> {
         let mut inlining = self.begin_inlining(call)?;
         let mut copies = InlinedInstructions::default();
         let mut operands = Vec::new();
@@ -65,7 +88,7 @@ impl Editor<'_> {
             self.adopt(&mut inlining, copy);
         }
         let root = copies[&self.computation(inlining.callee).root];
-        self.end_inlining(call, root)?;
+        self.end_inlining(call, root, known)?;
         Ok(copies)
     }
 
@@ -77,10 +100,15 @@ impl Editor<'_> {
     ///
     /// The computation has no instructions from now on, and is gone after [`Editor::compact`]. It stays if it is the
     /// entry or something else calls it; and in a scheduled module, where the order of the ids tells what was scheduled.
+    /// What is `known` is as for [`Editor::inline_one_of_calls`].
     ///
     /// # Errors
     /// As [`Editor::inline_call`].
-    pub fn inline_call_and_drop_callee(&mut self, call: InstructionId) -> PassResult<InstructionId> {
+    pub fn inline_call_and_drop_callee(
+        &mut self,
+        call: InstructionId,
+        known: &mut KnownNeeds,
+    ) -> PassResult<InstructionId> {
         let callee = self.called(call, AttrKey::ToApply);
         let is_needed = |callee| {
             callee == self.entry()
@@ -89,7 +117,7 @@ impl Editor<'_> {
         };
         let Some(callee) = callee.filter(|&callee| !self.header.is_scheduled && !is_needed(callee)) else {
             let root = callee.map(|callee| self.computation(callee).root);
-            let copies = self.inline_call(call)?;
+            let copies = self.inline_one_of_calls(call, known)?;
             let root = root.and_then(|root| copies.get(&root).copied());
             return root.ok_or_else(|| PassError::new("the callee has no root"));
         };
@@ -111,7 +139,7 @@ impl Editor<'_> {
             }
         }
         self.emptied.push(callee);
-        self.end_inlining(call, root)?;
+        self.end_inlining(call, root, known)?;
         Ok(root)
     }
 
@@ -169,8 +197,13 @@ impl Editor<'_> {
     }
 
     /// Puts the root of the callee, as it is in the caller, in the place of the call.
-    fn end_inlining(&mut self, call: InstructionId, root: InstructionId) -> PassResult<()> {
-        self.relay_control_edges(call, root);
+    fn end_inlining(
+        &mut self,
+        call: InstructionId,
+        root: InstructionId,
+        known: &mut KnownNeeds,
+    ) -> PassResult<()> {
+        self.relay_control_edges(call, root, known);
         let options = ReplaceOptions { copy_original_value: false, ..ReplaceOptions::default() };
         self.replace_with(call, root, options)?;
         Ok(())
@@ -233,12 +266,24 @@ impl Editor<'_> {
 
     /// Moves the control edges of a call to its inlined root. A root that was there before, an operand of the call,
     /// can't run after what needs it; then the edges skip it.
-    fn relay_control_edges(&mut self, call: InstructionId, root: InstructionId) {
+    fn relay_control_edges(&mut self, call: InstructionId, root: InstructionId, known: &mut KnownNeeds) {
         let predecessors = self.control_predecessors(call).to_vec();
         let successors = self.control_successors(call).to_vec();
+        // Nothing in the caller needs what has just come into it.
+        let was_there = self.operands(call).contains(&root);
+        if !was_there {
+            // It may need less than the call did.
+            known.dependent.clear();
+        }
         self.drop_control_dependencies(call);
-        for &predecessor in &predecessors {
-            if predecessor != root && !self.depends_on(predecessor, root) {
+        // The edges that are made below change none of the answers: what needed the root does, and nothing more.
+        let need_root = if was_there {
+            self.which_depend_on(&predecessors, root, known)
+        } else {
+            vec![false; predecessors.len()]
+        };
+        for (&predecessor, needs_root) in predecessors.iter().zip(need_root) {
+            if !needs_root {
                 self.add_control_dependency(predecessor, root);
             } else {
                 for &successor in &successors {
@@ -251,7 +296,87 @@ impl Editor<'_> {
         }
     }
 
-    /// Whether `later` needs `earlier`, directly or not.
+    /// Which of several instructions are `earlier` or need it, directly or not.
+    ///
+    /// What they need is searched, and at the same pace what needs `earlier`: the shorter search decides, so that a
+    /// value that few need is known to be one however long the program before the others is. What `known` says is not
+    /// searched again.
+    pub(super) fn which_depend_on(
+        &self,
+        laters: &[InstructionId],
+        earlier: InstructionId,
+        known: &mut KnownNeeds,
+    ) -> Vec<bool> {
+        if known.of != Some(earlier) {
+            *known = KnownNeeds { of: Some(earlier), ..KnownNeeds::default() };
+        }
+        let KnownNeeds { dependent: known_dependent, independent, .. } = known;
+        let mut dependent = Set::from_iter([earlier]);
+        // What needs them has been looked at up to a place in their lists.
+        let mut frontier = vec![(earlier, 0)];
+        let mut answers = Vec::with_capacity(laters.len());
+        for &later in laters {
+            let mut seen = vec![later];
+            let is_dependent = 'search: {
+                if dependent.contains(&later) || known_dependent.contains(&later) {
+                    break 'search true;
+                }
+                if !independent.insert(later) {
+                    break 'search false;
+                }
+                let mut place = 0;
+                while let Some(&id) = seen.get(place) {
+                    place += 1;
+                    for &needed in self.operands(id).iter().chain(self.control_predecessors(id)) {
+                        if dependent.contains(&needed) || known_dependent.contains(&needed) {
+                            break 'search true;
+                        }
+                        if independent.insert(needed) {
+                            seen.push(needed);
+                        }
+                        if !self.find_next_dependent(&mut dependent, &mut frontier) {
+                            break 'search dependent.contains(&later);
+                        }
+                    }
+                }
+                false
+            };
+            if is_dependent {
+                // Some of these may need it.
+                for id in seen {
+                    independent.remove(&id);
+                }
+                known_dependent.insert(later);
+            }
+            answers.push(is_dependent);
+        }
+        answers
+    }
+
+    /// One step of the search for what needs an instruction; false if all has been found.
+    fn find_next_dependent(
+        &self,
+        dependent: &mut Set<InstructionId>,
+        frontier: &mut Vec<(InstructionId, usize)>,
+    ) -> bool {
+        let Some((id, place)) = frontier.last_mut() else { return false };
+        let users = self.users(*id);
+        let next = users.get(*place).or_else(|| self.control_successors(*id).get(*place - users.len()));
+        *place += 1;
+        match next {
+            Some(&next) => {
+                if dependent.insert(next) {
+                    frontier.push((next, 0));
+                }
+            }
+            None => {
+                frontier.pop();
+            }
+        }
+        true
+    }
+
+    /// Whether `later` is `earlier` or needs it, directly or not.
     pub fn depends_on(&self, later: InstructionId, earlier: InstructionId) -> bool {
         let mut seen = Set::from_iter([later]);
         let mut stack = vec![later];

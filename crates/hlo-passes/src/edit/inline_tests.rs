@@ -3,7 +3,7 @@
 use hlo_text::ir::{AttrKey, InstructionId, Opcode};
 use hlo_text::{Module, ParseOptions, PrintOptions, parse_module};
 
-use super::{EditCounts, Editor};
+use super::{EditCounts, Editor, KnownNeeds};
 use crate::analysis::CallGraph;
 use crate::passes::stock::dce::dead_computations;
 
@@ -49,7 +49,7 @@ fn inlined(text: &str, moves: bool, before: bool) -> (Vec<String>, EditCounts, u
     }
     for call in calls(&edit) {
         if moves {
-            let root = edit.inline_call_and_drop_callee(call).expect("a call");
+            let root = edit.inline_call_and_drop_callee(call, &mut KnownNeeds::default()).expect("a call");
             assert!(!edit.is_removed(root));
         } else {
             edit.inline_call(call).expect("a call");
@@ -111,7 +111,7 @@ fn computations_that_others_call_stay() {
     let mut module = parse(text);
     let mut edit = Editor::new(&mut module);
     for call in calls(&edit) {
-        edit.inline_call_and_drop_callee(call).expect("a call");
+        edit.inline_call_and_drop_callee(call, &mut KnownNeeds::default()).expect("a call");
     }
     edit.compact();
     assert_eq!(edit.computations().len(), 3);
@@ -208,18 +208,61 @@ fn misfits_change_nothing() {
     let mut edit = Editor::new(&mut module);
     let call = calls(&edit)[0];
     let root = edit.computation(edit.entry()).root;
-    let error = edit.inline_call_and_drop_callee(root).expect_err("no call");
+    let error = edit.inline_call_and_drop_callee(root, &mut KnownNeeds::default()).expect_err("no call");
     assert_eq!(error.message, "only a `call` can be inlined");
     let p = edit.operands(call)[0];
     edit.set_operands(call, &[p]);
     let before = facts(&edit);
     for inline in [
         |edit: &mut Editor<'_>, call| edit.inline_call(call).map(|_| ()),
-        |edit: &mut Editor<'_>, call| edit.inline_call_and_drop_callee(call).map(|_| ()),
+        |edit: &mut Editor<'_>, call| {
+            edit.inline_call_and_drop_callee(call, &mut KnownNeeds::default()).map(|_| ())
+        },
     ] {
         let error = inline(&mut edit, call).expect_err("an operand is missing");
         assert_eq!(error.message, "the callee's parameter 1 has no operand");
     }
     assert_eq!(facts(&edit), before);
     assert!(edit.called(call, AttrKey::ToApply).is_some());
+}
+
+/// Random programs: the search from both ends gives what the search from one end does.
+#[test]
+fn what_depends_on_an_instruction_is_what_leads_to_it() {
+    let mut state = 99u64;
+    let mut random = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let mut counts = [0; 2];
+    for _ in 0..40 {
+        let mut text = "HloModule m\nENTRY e {\n i0 = f32[] parameter(0)\n".to_owned();
+        for number in 1..30 {
+            let [operand, other, before] = [random(number), random(number), random(number)];
+            let edge =
+                if random(3) == 0 { format!(", control-predecessors={{i{before}}}") } else { String::new() };
+            text += &match random(4) {
+                0 => format!(" i{number} = f32[] constant({number}){edge}\n"),
+                1 => format!(" i{number} = f32[] add(i{operand}, i{other}){edge}\n"),
+                _ => format!(" i{number} = f32[] negate(i{operand}){edge}\n"),
+            };
+        }
+        let mut module = parse(&(text + " ROOT r = f32[] constant(0)\n}"));
+        let edit = Editor::new(&mut module);
+        let all: Vec<InstructionId> = edit.live_instructions(edit.entry()).collect();
+        let mut known = KnownNeeds::default();
+        let mut earlier = all[0];
+        for _ in 0..40 {
+            if random(4) == 0 {
+                earlier = all[random(all.len())];
+            }
+            let laters: Vec<InstructionId> = (0..1 + random(6)).map(|_| all[random(all.len())]).collect();
+            let expected: Vec<bool> = laters.iter().map(|&later| edit.depends_on(later, earlier)).collect();
+            assert_eq!(edit.which_depend_on(&laters, earlier, &mut known), expected);
+            for is_dependent in expected {
+                counts[usize::from(is_dependent)] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 100), "{counts:?}");
 }

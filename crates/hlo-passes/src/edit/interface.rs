@@ -34,7 +34,8 @@ impl Editor<'_> {
     /// longer returned are removed if they are dead, with what only they needed, but for parameters and side effects.
     /// Any other root gets a tuple behind it, with its metadata and, if it is a `tuple`, its frontend attributes.
     /// The result's layout, aliases, sharding, original value and propagation flags follow the elements; aliases of
-    /// elements that are gone, go.
+    /// elements that are gone, go. So does Shardy's list of shardings; it goes as a whole if nothing is known of a new
+    /// element.
     pub fn set_results(&mut self, elements: &[(InstructionId, ResultSource)]) -> InstructionId {
         let entry = self.entry();
         let old_root = self.computation(entry).root;
@@ -73,6 +74,7 @@ impl Editor<'_> {
             self.set_root(root);
             root
         };
+        self.set_shardy_of_result(root, old_elements.as_deref(), elements);
         for (key, value) in [(AttrKey::Sharding, sharding), (AttrKey::Origin, origin)] {
             let value = value.map(|value| AttrValue::Value(self.intern_value(value)));
             self.set_attribute(root, key, value);

@@ -15,6 +15,7 @@ mod interface;
 mod operand_places;
 mod replace;
 mod schedule;
+mod shardy;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
@@ -38,7 +39,7 @@ use users::UserLists;
 
 pub use constants::IntegerRange;
 pub(crate) use constants::integer;
-pub use inline::InlinedInstructions;
+pub use inline::{InlinedInstructions, KnownNeeds};
 pub use interface::ResultSource;
 pub use replace::ReplaceOptions;
 

@@ -181,7 +181,7 @@ pub(super) static PASSES: &[PassInfo] = &[
         doc: "Collapses ring-transfer markers of ring-transfer markers." },
     PassInfo { key: "transform-variadic-reduce", class: "xla::TransformVariadicReduce", kind: Pass, origin: Neuron,
         families: &[Legalize], confidence: High, may_remove: &[], options: &[cleanup::aws_neuron_resolve_self_comparison::ASSUME_NO_NAN],
-        meaning: Same, status: Implemented(|| Box::new(legalize::transform_variadic_reduce::TransformVariadicReduce)),
+        meaning: SameAfter("zeros of either sign are the same, and no value is NaN"), status: Implemented(|| Box::new(legalize::transform_variadic_reduce::TransformVariadicReduce)),
         doc: "Writes a reduce that finds maximum and position as plain reduces." },
     PassInfo { key: "emit-offloaded-dropout", class: "xla::EmitOffloadedDropout", kind: Pass, origin: Neuron,
         families: &[Kernels], confidence: Medium, may_remove: &[Random], options: &[kernels::emit_offloaded_dropout::SEED],

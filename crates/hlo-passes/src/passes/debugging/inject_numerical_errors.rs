@@ -20,8 +20,9 @@
 //! `No targets specified.`, otherwise `Modified N`.
 //!
 //! Limits: a target must give a static array of a floating-point type in which the error is neither 0 nor infinite;
-//! anything else is an error, found before anything is changed: so are names that don't exist, halves of asynchronous
-//! operations and what is inside of them. The sum takes metadata and sharding over. Control edges stay with the target. A
+//! anything else is an error, found before anything is changed: so are names that don't exist, what begins or goes on with
+//! an asynchronous operation (`copy-start`, `async-update`) and what is inside of one. What ends one (`copy-done`) gives a
+//! value like any other. The sum takes metadata and sharding over. Control edges stay with the target. A
 //! second run adds a second error.
 //!
 //! Confidence: high; the options are ours.

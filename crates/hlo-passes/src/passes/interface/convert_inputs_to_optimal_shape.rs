@@ -116,8 +116,11 @@ impl Pass for ConvertInputsToOptimalShape {
         for alias in edit.set_entry_parameter_shapes(&shapes) {
             let parameter = edit.computation(edit.entry()).parameters[alias.parameter as usize];
             let (name, index) = (edit.name_of(parameter), alias.output_index);
-            let message =
-                format!("warning: the alias of output {index:?} with `{name}` is dropped: shapes differ");
+            let old_shape = plans.iter().zip(&old_shapes).find(|(plan, _)| plan.parameter == parameter);
+            let is_same = old_shape.is_some_and(|(_, &old)| edit.instruction(parameter).shape == old);
+            // A square one that is transposed.
+            let why = if is_same { "elements are in another order" } else { "shapes differ" };
+            let message = format!("warning: the alias of output {index:?} with `{name}` is dropped: {why}");
             context.log.push(message);
         }
         for (plan, old_shape) in plans.iter().zip(old_shapes) {

@@ -18,16 +18,17 @@
 //!
 //! The parameters go, from the highest number down, and those behind them move up: with their entry layout, aliases,
 //! donors, propagation flags and the `valid_inputs` list of the module's frontend attributes. A constant takes over metadata,
-//! sharding and control edges.
+//! shardings (`sharding=` and Shardy's, which is a frontend attribute) and control edges.
 //!
 //! Files: `.npy` of versions 1 to 3, both byte orders and both orders of dimensions. `|V2` is `bf16`; `|V1` any type of at
-//! most 8 bits that numpy doesn't know.
+//! most 8 bits that numpy doesn't know; `<f1` is `f8e5m2`, which ml_dtypes writes so.
 //!
 //! Option: `dir`, the folder.
 //!
 //! Errors, all found before anything is changed:
 //!
-//! * `NCC_MOD003`: `metadata.json` can't be read or says something else than above; also paths that lead out of the folder.
+//! * `NCC_MOD003`: `metadata.json` can't be read or says something else than above; also paths that could lead out of the
+//!   folder: absolute ones, those with a part `..`, and those with a backslash or a colon.
 //! * `Corrupted input dir, model file does not exist!`: the model file or a `.npy` file is missing or damaged.
 //! * `NCC_INL002`: `numpy file type mismatch`, looked at first. `NCC_INL001`: `mismatching layout for parameter`.
 //! * `Computation … has no parameter number …`.
@@ -36,9 +37,11 @@
 //! Confidence: certain; conversion of byte and dimension orders is ours.
 
 use hlo_text::ir::{
-    AttrKey, ElementClass, ElementType, Elements, InstructionId, Literal, LiteralData, NewInstruction, Opcode,
+    Attr, AttrKey, AttrValue, ElementClass, ElementType, Elements, InstructionId, Literal, LiteralData,
+    NewInstruction, Opcode, Value,
 };
 use serde_json::Value as Json;
+use smallvec::SmallVec;
 
 use super::npy::{self, NpyArray, NpyError};
 use crate::edit::Editor;
@@ -125,7 +128,9 @@ fn read_metadata(context: &PassContext<'_>, dir: &str) -> PassResult<Vec<(i64, S
         if leads_inside(&file) {
             Ok(file)
         } else {
-            Err(fail(format!("`{file}` of `{path}` leads out of the folder")))
+            let why =
+                "it must name something below the folder, without `..`, `\\`, `:` and a `/` at the start";
+            Err(fail(format!("`{file}` of `{path}` is refused: {why}")))
         }
     };
     let model = inside(text(field("model_files")?, "`model_files`")?)?;
@@ -152,7 +157,8 @@ fn read_metadata(context: &PassContext<'_>, dir: &str) -> PassResult<Vec<(i64, S
     Ok(files)
 }
 
-/// Whether a path is relative and stays below where it starts, on every system.
+/// Whether a path is relative and stays below where it starts, on every system and whatever links there are: one that
+/// leads up doesn't, even if it leads down again.
 fn leads_inside(path: &str) -> bool {
     !path.contains(['\\', ':', '\0'])
         && path.split('/').all(|part| part != "..")
@@ -226,6 +232,7 @@ fn holds(array: &NpyArray, element_type: ElementType) -> bool {
         'b' => element_type == ElementType::Pred,
         'i' => element_type.class() == ElementClass::Signed && size == array.kind.bytes,
         'u' => element_type.class() == ElementClass::Unsigned && size == array.kind.bytes,
+        'f' if array.kind.bytes == 1 => element_type == ElementType::F8E5M2,
         'f' => {
             let known = matches!(element_type, ElementType::F16 | ElementType::F32 | ElementType::F64);
             known && size == array.kind.bytes
@@ -241,8 +248,12 @@ fn replace(edit: &mut Editor<'_>, weight: Weight) -> PassResult<()> {
     let Weight { parameter, literal } = weight;
     let instruction = edit.instruction(parameter);
     let (parent, metadata, shape) = (instruction.parent, instruction.metadata, instruction.shape);
-    let attributes: Vec<_> =
+    let mut attributes: SmallVec<[Attr; 2]> =
         edit.attributes(parameter).iter().filter(|attr| attr.key == AttrKey::Sharding).copied().collect();
+    if let Some(shardy) = edit.shardy_sharding(parameter) {
+        let value = AttrValue::Value(edit.intern_value(Value::FrontendAttributes(vec![shardy])));
+        attributes.push(Attr { key: AttrKey::FrontendAttributes, value });
+    }
     let literal = Some(edit.add_literal(literal));
     let new = NewInstruction {
         literal,
@@ -285,6 +296,7 @@ mod tests {
             ('u', 2, "u16"),
             ('u', 4, "u32"),
             ('u', 8, "u64"),
+            ('f', 1, "f8e5m2"),
             ('f', 2, "f16"),
             ('f', 4, "f32"),
             ('f', 8, "f64"),

@@ -94,7 +94,7 @@ fn element_kind(description: &str) -> Result<(NpyKind, bool), NpyError> {
     let bytes: usize = rest.as_str().parse().map_err(|_| unsupported())?;
     let is_known = matches!(
         (letter, bytes),
-        ('b', 1) | ('i' | 'u', 1 | 2 | 4 | 8) | ('f', 2 | 4 | 8) | ('c', 8 | 16) | ('V', 1 | 2)
+        ('b', 1) | ('i' | 'u', 1 | 2 | 4 | 8) | ('f', 1 | 2 | 4 | 8) | ('c', 8 | 16) | ('V', 1 | 2)
     );
     let is_big_endian = match order {
         '<' | '|' | '=' => false,

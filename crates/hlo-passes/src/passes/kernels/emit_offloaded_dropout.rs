@@ -36,7 +36,7 @@
 //! 8. random numbers that are read by anything else
 //! 9. masks that aren't applied, or without a division: that is another function
 //! 10. a division by something else than the probability to keep an element
-//! 11. thresholds that are no constants, or leave nothing to keep
+//! 11. thresholds that are no constants, or leave nothing to keep as far as the kernel's f32 can tell
 //! 12. a mask that also has an effect on the array (the array would depend on its own mask)
 //! 13. control dependencies
 //! 14. dynamic dimensions, or shapes that differ
@@ -184,7 +184,8 @@ fn find(edit: &Editor<'_>, rng: InstructionId, places: &Places) -> Finding<Dropo
     for &user in edit.users(compare) {
         for use_of_mask in uses_of_mask(edit, user) {
             let keep = if use_of_mask.mask_keeps { true_probability } else { 1.0 - true_probability };
-            if !(keep > 0.0 && keep <= 1.0) {
+            // The kernel takes an f32, in which little to keep may be nothing.
+            if !(keep > 0.0 && keep <= 1.0 && ((1.0 - keep) as f32) < 1.0) {
                 reason = "the threshold leaves nothing to keep, or is no probability";
                 continue;
             }

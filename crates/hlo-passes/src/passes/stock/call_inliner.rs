@@ -4,7 +4,7 @@ use hlo_text::ir::{AttrKey, InstructionId, Opcode, Value};
 
 use super::dce;
 use crate::analysis::{CallGraph, Growth, copied_size};
-use crate::edit::Editor;
+use crate::edit::{Editor, KnownNeeds};
 use crate::pass::{Pass, PassContext, PassResult};
 
 /// The frontend attribute that says whether a call may be inlined, and what it says when not (now).
@@ -17,6 +17,7 @@ pub(crate) struct CallInliner;
 impl Pass for CallInliner {
     fn run(&self, edit: &mut Editor<'_>, context: &mut PassContext<'_>) -> PassResult<()> {
         let mut inlined = false;
+        let mut known = KnownNeeds::default();
         // Dead computations stay until the end where what is done with them leaves its traces in names.
         let keep_callees = has_fusion_of_many_results(edit);
         for (call, reason) in find_calls(edit, context.rewrites_left())? {
@@ -29,9 +30,9 @@ impl Pass for CallInliner {
             }
             context.applied(edit, call, "inlined");
             if keep_callees {
-                edit.inline_call(call)?;
+                edit.inline_one_of_calls(call, &mut known)?;
             } else {
-                edit.inline_call_and_drop_callee(call)?;
+                edit.inline_call_and_drop_callee(call, &mut known)?;
             }
             inlined = true;
         }

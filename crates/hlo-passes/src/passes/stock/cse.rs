@@ -21,9 +21,6 @@ use crate::pass::{HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassResult};
 use crate::structure::{StructuralHasher, hash_literal};
 use crate::{Map, Set};
 
-/// The frontend attribute that holds a Shardy sharding.
-const SHARDY: &[u8] = b"xla.sdy.sharding";
-
 /// Why instructions without operands stay.
 const NO_OPERANDS: &str = "it has no operands: of such instructions only constants, `partition-id`, `replica-id` and \
                            several `iota` of one user are combined";
@@ -89,12 +86,7 @@ struct Key {
 
 /// The sharding in Shardy's form.
 pub(crate) fn shardy_of(edit: &Editor<'_>, id: InstructionId) -> Option<Symbol> {
-    match edit.value_of(id, AttrKey::FrontendAttributes) {
-        Some(Value::FrontendAttributes(entries)) => {
-            entries.iter().find(|(key, _)| edit.strings().get(*key) == SHARDY).map(|entry| entry.1)
-        }
-        _ => None,
-    }
+    edit.shardy_sharding(id).map(|(_, sharding)| sharding)
 }
 
 fn sharding_of(edit: &Editor<'_>, id: InstructionId) -> Option<ValueId> {

@@ -23,7 +23,8 @@
 //! 7. constants none of whose uses is a mask
 //! 8. constants that are the lowest finite value already: nothing changes
 //! 9. constants that are no scalars, and those of other types
-//! 10. constants or broadcasts with control dependencies
+//! 10. constants with control dependencies, and broadcasts with control dependencies some of whose uses are masks: these
+//!     would no longer run when the broadcast lets them. A broadcast all of whose uses are masks keeps its edges
 //!
 //! Confidence: high; that only matching uses are replaced is ours.
 
@@ -59,6 +60,8 @@ struct Uses {
     split_broadcasts: Vec<(InstructionId, Vec<(InstructionId, usize)>)>,
     /// Whether there are uses that are no masks.
     has_others: bool,
+    /// Whether there are masks that stay because a broadcast has control dependencies.
+    are_held: bool,
 }
 
 impl Uses {
@@ -115,10 +118,18 @@ fn find(edit: &Editor<'_>, id: InstructionId) -> Finding<(f64, Uses)> {
         return Finding::near("it has control dependencies");
     }
     let uses = uses_of(edit, id);
+    if uses.is_empty() && uses.are_held {
+        return Finding::near("its broadcast has control dependencies, and other uses than masks");
+    }
     if uses.is_empty() {
         return Finding::near("it is not a mask: it feeds no minimum, clamp or dynamic-update-slice");
     }
     Finding::Match((lowest, uses))
+}
+
+/// Whether an operand can be a mask.
+fn may_have_masks(edit: &Editor<'_>, user: InstructionId) -> bool {
+    matches!(edit.instruction(user).opcode, Opcode::Minimum | Opcode::Clamp | Opcode::DynamicUpdateSlice)
 }
 
 /// Whether a value in this place is a mask.
@@ -136,6 +147,11 @@ fn masks_of(edit: &Editor<'_>, value: InstructionId) -> (Vec<(InstructionId, usi
     let mut masks = Vec::new();
     let mut has_others = edit.is_root(value);
     for &user in edit.users(value) {
+        // Others can have many operands, and be users of many values.
+        if !may_have_masks(edit, user) {
+            has_others = true;
+            continue;
+        }
         for (index, &operand) in edit.operands(user).iter().enumerate() {
             if operand == value {
                 if is_mask(edit, user, index) {
@@ -154,15 +170,18 @@ fn uses_of(edit: &Editor<'_>, constant: InstructionId) -> Uses {
     let mut uses = Uses { direct, has_others: edit.is_root(constant), ..Uses::default() };
     for &user in edit.users(constant) {
         if edit.instruction(user).opcode != Opcode::Broadcast {
-            let operands = edit.operands(user).iter().enumerate();
-            uses.has_others |= operands
-                .filter(|(_, operand)| **operand == constant)
-                .any(|(index, _)| !is_mask(edit, user, index));
+            let has_other_place = || {
+                let mut operands = edit.operands(user).iter().enumerate();
+                operands.any(|(index, &operand)| operand == constant && !is_mask(edit, user, index))
+            };
+            uses.has_others |= !may_have_masks(edit, user) || has_other_place();
             continue;
         }
         let (masks, has_others) = masks_of(edit, user);
-        if masks.is_empty() || (has_others && edit.has_control_dependencies(user)) {
+        let has_edges = has_others && edit.has_control_dependencies(user);
+        if masks.is_empty() || has_edges {
             uses.has_others = true;
+            uses.are_held |= has_edges && !masks.is_empty();
         } else if has_others {
             uses.has_others = true;
             uses.split_broadcasts.push((user, masks));

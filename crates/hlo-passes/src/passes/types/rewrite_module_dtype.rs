@@ -13,9 +13,9 @@
 //! ```
 //!
 //! Results, tuples, reducers, loop and fusion bodies, shapes in attributes and the entry layout change together. Constants
-//! are converted by value: rounded between floating-point types, exactly otherwise. Comparisons of the default type
-//! follow. Conversions that now convert nothing stay. What custom calls do with other types is theirs; text in
-//! `backend_config` is not touched.
+//! are converted by value: rounded between floating-point types (from `f64` to `f16` and `bf16` by way of `f32`, as XLA
+//! folds such conversions), exactly otherwise. Comparisons of the default type follow. Conversions that now convert nothing
+//! stay. What custom calls do with other types is theirs; text in `backend_config` is not touched.
 //!
 //! Options: `from` and `to`, element types such as `f32`; both must be given. `overflow=saturate` makes finite floats that
 //! are too large, such as masks of -3.4e38, the largest finite ones of the new type.
@@ -25,7 +25,8 @@
 //! * a constant has a value that the new type doesn't have: too large, not an integer, NaN;
 //! * an opcode fixes the type somewhere: `partition-id` (u32), `get-dimension-size` (s32), selectors and comparisons
 //!   (pred), contexts of transfers (u32), the generator's state (u64), pairs of real and complex types, reinterpreted bits;
-//! * an opcode doesn't take the new type, such as slice indices of a floating-point type.
+//! * an opcode doesn't take the new type, such as slice indices of a floating-point type, or random numbers that would be
+//!   complex.
 //!
 //! A second run finds nothing to do. Confidence: high; that the pair is an option is ours.
 
