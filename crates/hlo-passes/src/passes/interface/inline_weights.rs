@@ -48,6 +48,7 @@ use crate::edit::Editor;
 use crate::options::{OptionInfo, OptionType};
 use crate::pass::{Pass, PassContext, PassError, PassResult};
 use crate::passes::targets::json_type;
+use crate::registry::codes::{MODEL_FOLDER, WEIGHT_DIMENSIONS, WEIGHT_TYPE};
 
 /// The pass.
 pub(crate) struct InlineWeights;
@@ -58,9 +59,6 @@ pub(crate) const OPTIONS: &[OptionInfo] =
 
 const METADATA: &str = "metadata.json";
 const CORRUPTED: &str = "Corrupted input dir, model file does not exist!";
-const BAD_METADATA: &str = "NCC_MOD003";
-const BAD_DIMENSIONS: &str = "NCC_INL001";
-const BAD_TYPE: &str = "NCC_INL002";
 
 /// A parameter and what it becomes.
 struct Weight {
@@ -112,7 +110,7 @@ impl Pass for InlineWeights {
 
 /// Parameter numbers and files, each number once.
 fn read_metadata(context: &PassContext<'_>, dir: &str) -> PassResult<Vec<(i64, String)>> {
-    let fail = |message: String| PassError::new(message).code(BAD_METADATA);
+    let fail = |message: String| PassError::new(message).code(MODEL_FOLDER);
     let path = format!("{dir}/{METADATA}");
     let unreadable = |why: String| {
         fail(format!("Please ensure metadata.json exists and has read permissions. `{path}`: {why}"))
@@ -180,7 +178,7 @@ fn literal(
     let wrong_type = |description: &str| {
         let message =
             format!("numpy file type mismatch: parameter {number} is {shown}, `{path}` holds {description}");
-        fail(message).code(BAD_TYPE)
+        fail(message).code(WEIGHT_TYPE)
     };
     let array = match npy::read(bytes) {
         Ok(array) => array,
@@ -193,7 +191,7 @@ fn literal(
         let message = format!(
             "mismatching layout for parameter {number}: it is {shown}, `{path}` has dimensions [{of_file}]"
         );
-        fail(message).code(BAD_DIMENSIONS)
+        fail(message).code(WEIGHT_DIMENSIONS)
     };
     let Some(wanted) = edit.shape(shape).as_array() else { return Err(mismatch(&array)) };
     if !holds(&array, wanted.element_type) {
