@@ -310,19 +310,32 @@ impl<'m> Editor<'m> {
         operands: &[InstructionId],
     ) -> InstructionId {
         let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
-        self.copy_with_body(source, parent, operands, body)
+        let name = self.module.name_of(source).to_owned();
+        self.copy_with_body(source, parent, operands, body, &name)
     }
 
-    /// Appends a copy with other operands and, if it has one of its own, another body.
+    /// Appends a copy like [`Editor::copy_instruction`], but named after its opcode, as new instructions are.
+    pub fn copy_instruction_as_new(
+        &mut self,
+        source: InstructionId,
+        parent: ComputationId,
+        operands: &[InstructionId],
+    ) -> InstructionId {
+        let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
+        let name = self.module.instruction(source).opcode.name();
+        self.copy_with_body(source, parent, operands, body, name)
+    }
+
+    /// Appends a copy with other operands, a name, and, if it has one of its own, another body.
     fn copy_with_body(
         &mut self,
         source: InstructionId,
         parent: ComputationId,
         operands: &[InstructionId],
         body: Option<ComputationId>,
+        name: &str,
     ) -> InstructionId {
-        let name = self.module.name_of(source).to_owned();
-        let id = self.module.copy_instruction(source, parent, operands, &name);
+        let id = self.module.copy_instruction(source, parent, operands, name);
         if let (Some(old), Some(new)) = (self.own_body(source), body) {
             self.module.replace_called_computation(id, old, new);
         }
