@@ -33,7 +33,7 @@
 //!
 //! Errors: `Unhandled Collective instruction:` for `send` and `recv`; collectives of several operands
 //! (`decompose-cc-ops` splits them); groups that name replicas or partitions there are none of; no groups with
-//! `use_global_device_ids`, or no channel.
+//! `use_global_device_ids`, or no channel; no channel id left to take.
 //!
 //! Left alone: collectives with control edges; those that name devices already (so a second run changes nothing);
 //! asynchronous forms, `collective-broadcast`, `ragged-all-to-all`.
@@ -205,8 +205,7 @@ fn legalize(
         );
         return Ok(());
     }
-    apply(edit, id, rewrite, is_expressible, context);
-    Ok(())
+    apply(edit, id, rewrite, is_expressible, context)
 }
 
 /// By how much a gather or a scatter among devices makes its dimension longer or shorter.
@@ -228,7 +227,7 @@ fn apply(
     rewrite: Rewrite,
     is_expressible: bool,
     context: &mut PassContext<'_>,
-) {
+) -> PassResult<()> {
     let channel = edit.int(id, AttrKey::ChannelId);
     // Channel 0 does not survive XLA's own format.
     let is_channel = |channel: i64| channel > 0 || !rewrite.is_global;
@@ -236,24 +235,25 @@ fn apply(
     let has_same_flag = edit.flag(id, AttrKey::UseGlobalDeviceIds) == rewrite.is_global;
     if has_same_channel && has_same_flag && edit.value_of(id, rewrite.key) == Some(&rewrite.groups) {
         context.missed(edit, id, "its groups name devices already");
-        return;
+        return Ok(());
     }
     if edit.has_control_dependencies(id) {
         context.missed(edit, id, "it has control dependencies, so it can't be replaced");
-        return;
+        return Ok(());
     }
     if !context.may_rewrite(edit, id) {
-        return;
+        return Ok(());
+    }
+    if !has_same_channel {
+        let channel = if rewrite.has_channel { Some(AttrValue::Int(edit.next_channel_id()?)) } else { None };
+        edit.set_attribute(id, AttrKey::ChannelId, channel);
     }
     context.applied(edit, id, "its groups name devices now");
     let groups = AttrValue::Value(edit.intern_value(rewrite.groups));
     edit.set_attribute(id, rewrite.key, Some(groups));
-    if !has_same_channel {
-        let channel = rewrite.has_channel.then(|| AttrValue::Int(edit.next_channel_id()));
-        edit.set_attribute(id, AttrKey::ChannelId, channel);
-    }
     if !has_same_flag {
         let flag = rewrite.is_global.then_some(AttrValue::Bool(true));
         edit.set_attribute(id, AttrKey::UseGlobalDeviceIds, flag);
     }
+    Ok(())
 }

@@ -44,7 +44,7 @@ use hlo_text::ir::{
 use super::device_groups::{Devices, device_pairs, participants};
 use crate::analysis::{DevicePoint, DeviceScalar, in_post_order_of_all, reducer_opcode};
 use crate::edit::Editor;
-use crate::pass::{Pass, PassContext, PassResult};
+use crate::pass::{Pass, PassContext, PassResult, Place};
 use crate::{Map, Set};
 
 /// How many numbers may be computed to prove one match: devices times turns.
@@ -119,9 +119,9 @@ impl Pass for RewriteScatterPartition {
             if !context.may_rewrite(edit, found.reshape) {
                 continue;
             }
-            let name = edit.name_of(found.source).to_owned();
-            context.applied(edit, found.reshape, format_args!("`{name}` is an all-gather in disguise"));
+            let (place, name) = (Place::of(edit, found.reshape), edit.name_of(found.source).to_owned());
             rewrite(edit, &found, &channels)?;
+            context.applied_at(place, format_args!("`{name}` is an all-gather in disguise"));
         }
         Ok(())
     }
@@ -565,7 +565,7 @@ fn rewrite(edit: &mut Editor<'_>, found: &Match, channels: &Map<i64, usize>) -> 
     let channel = match found.channel {
         Channel::None => None,
         Channel::Of(channel) if is_free(channel) => Some(channel),
-        Channel::Of(_) | Channel::Fresh => Some(edit.next_channel_id()),
+        Channel::Of(_) | Channel::Fresh => Some(edit.next_channel_id()?),
     };
     let parent = edit.instruction(found.reshape).parent;
     let Shape::Array(chunk) = edit.shape_of(found.chunk).clone() else { return Ok(()) };
