@@ -22,9 +22,13 @@
 //! the numbers are those of replicas and the channel goes; with one replica they are those of partitions and a channel
 //! comes; with several of both, devices can't be said, and the instruction stays.
 //!
-//! A module whose header leaves `replica_count` or `num_partitions` out (or says 1) has as many as its groups name; the
-//! log says so. A collective among everyone then stays, and so does one whose devices are more than a header that gives
-//! one of the two counts, and one whose shapes are for fewer devices than would be named.
+//! A module whose header leaves `replica_count` or `num_partitions` out (or says 1, which is the same to a reader) has as
+//! many as its groups name, those of asynchronous forms and of calls among them; the log says so if something is
+//! rewritten. Groups of D devices make D/R partitions, or D/P replicas where groups name partitions only. Where that is
+//! no whole number, or groups name both and fewer, or only pairs or broadcasts name them, nothing tells what the numbers
+//! of replicas or partitions stand for, and the collective stays, with a warning. So does one whose devices are more
+//! than a header that gives one of the two counts. A collective among everyone stays unless the header says how many
+//! that are, and so does one whose shapes are for fewer devices than would be named.
 //!
 //! Every computation is searched, in order, in post-order. Names, metadata, shardings and everything else stay.
 //!
@@ -189,7 +193,11 @@ fn plan(
         let message = format!("it has {count} operands and must have one; decompose-cc-ops splits it");
         return Err(PassError::at(edit, id, message));
     }
-    if devices.are_inferred && is_among_everyone(edit, id) && !edit.flag(id, AttrKey::UseGlobalDeviceIds) {
+    // A header that says 1 is like one that says nothing.
+    if (devices.are_inferred || devices.is_one())
+        && is_among_everyone(edit, id)
+        && !edit.flag(id, AttrKey::UseGlobalDeviceIds)
+    {
         return Ok(Plan::stays(EVERYONE_IS_UNKNOWN));
     }
     let is_permute = opcode == O::CollectivePermute;
@@ -199,6 +207,9 @@ fn plan(
     let Some(groups) = groups else {
         return Ok(Plan::stays("its groups name devices already"));
     };
+    if let Some(why) = devices.unclear() {
+        return Ok(Plan::warned(why));
+    }
     if is_global && let Some(why) = devices.half_a_header(edit) {
         return Ok(Plan::warned(why));
     }
