@@ -71,7 +71,8 @@ impl Editor<'_> {
             operands.clear();
             operands.extend(self.operands(instruction).iter().map(|operand| copies[operand]));
             let body = self.own_body(instruction).and_then(|body| bodies.get(&body)).copied();
-            let copy = self.copy_with_body(instruction, clone, &operands, body);
+            let name = self.module.name_of(instruction).to_owned();
+            let copy = self.copy_with_body(instruction, clone, &operands, body, &name);
             copies.insert(instruction, copy);
         }
         for instruction in order {

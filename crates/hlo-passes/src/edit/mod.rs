@@ -32,6 +32,7 @@ use hlo_text::ir::{
 
 use crate::Map;
 use crate::analysis::PostOrder;
+use crate::pass::{PassError, PassResult};
 use constants::LiteralFacts;
 use effects::EffectCache;
 use operand_places::OperandPlaces;
@@ -72,7 +73,8 @@ pub struct Editor<'m> {
     effects: EffectCache,
     literal_facts: LiteralFacts,
     post_order: RefCell<PostOrder>,
-    next_channel_id: Cell<Option<i64>>,
+    /// The largest channel id in use, at least 0.
+    largest_channel_id: Cell<Option<i64>>,
     /// What became of metadata when a call's `op_name` was put before its own.
     prefixed_metadata: Map<(Symbol, Option<MetadataId>), Option<MetadataId>>,
     /// Ids below this were there when the schedule was last right.
@@ -112,7 +114,7 @@ impl<'m> Editor<'m> {
             effects: EffectCache::default(),
             literal_facts: LiteralFacts::default(),
             post_order: RefCell::default(),
-            next_channel_id: Cell::new(None),
+            largest_channel_id: Cell::new(None),
             prefixed_metadata: Map::default(),
             first_new,
             touched: false,
@@ -246,14 +248,21 @@ impl<'m> Editor<'m> {
     }
 
     /// A channel id that is free: one more than the largest in the module, at least 1. The scan happens once.
-    pub fn next_channel_id(&mut self) -> i64 {
-        let next = self.next_channel_id.get().unwrap_or_else(|| {
+    ///
+    /// # Errors
+    /// If the largest in the module is the largest there is.
+    pub fn next_channel_id(&mut self) -> PassResult<i64> {
+        let largest = self.largest_channel_id.get().unwrap_or_else(|| {
             let ids = self.module.computations().iter().flat_map(|&id| self.module.live_instructions(id));
             let channels = ids.filter_map(|id| self.module.int(id, AttrKey::ChannelId));
-            channels.max().unwrap_or(0).saturating_add(1).max(1)
+            channels.max().unwrap_or(0).max(0)
         });
-        self.next_channel_id.set(Some(next.saturating_add(1)));
-        next
+        self.largest_channel_id.set(Some(largest));
+        let next = largest
+            .checked_add(1)
+            .ok_or_else(|| PassError::new(format!("no channel id is left, {largest} is in use")))?;
+        self.largest_channel_id.set(Some(next));
+        Ok(next)
     }
 
     // ------------------------------------------------------------ pools
@@ -311,19 +320,32 @@ impl<'m> Editor<'m> {
         operands: &[InstructionId],
     ) -> InstructionId {
         let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
-        self.copy_with_body(source, parent, operands, body)
+        let name = self.module.name_of(source).to_owned();
+        self.copy_with_body(source, parent, operands, body, &name)
     }
 
-    /// Appends a copy with other operands and, if it has one of its own, another body.
+    /// Appends a copy like [`Editor::copy_instruction`], but named after its opcode, as new instructions are.
+    pub fn copy_instruction_as_new(
+        &mut self,
+        source: InstructionId,
+        parent: ComputationId,
+        operands: &[InstructionId],
+    ) -> InstructionId {
+        let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
+        let name = self.module.instruction(source).opcode.name();
+        self.copy_with_body(source, parent, operands, body, name)
+    }
+
+    /// Appends a copy with other operands, a name, and, if it has one of its own, another body.
     fn copy_with_body(
         &mut self,
         source: InstructionId,
         parent: ComputationId,
         operands: &[InstructionId],
         body: Option<ComputationId>,
+        name: &str,
     ) -> InstructionId {
-        let name = self.module.name_of(source).to_owned();
-        let id = self.module.copy_instruction(source, parent, operands, &name);
+        let id = self.module.copy_instruction(source, parent, operands, name);
         if let (Some(old), Some(new)) = (self.own_body(source), body) {
             self.module.replace_called_computation(id, old, new);
         }
@@ -348,10 +370,10 @@ impl<'m> Editor<'m> {
 
     /// New channel ids may be larger than those seen.
     fn forget_channels(&mut self, id: InstructionId) {
-        if let (Some(next), Some(channel)) =
-            (self.next_channel_id.get(), self.module.int(id, AttrKey::ChannelId))
+        if let (Some(largest), Some(channel)) =
+            (self.largest_channel_id.get(), self.module.int(id, AttrKey::ChannelId))
         {
-            self.next_channel_id.set(Some(next.max(channel.saturating_add(1))));
+            self.largest_channel_id.set(Some(largest.max(channel)));
         }
     }
 

@@ -176,11 +176,26 @@ fn channel_ids_are_scanned_once_and_grow() {
     let (mut module, entry, f32) = module();
     let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
     let mut edit = Editor::new(&mut module);
-    assert_eq!(edit.next_channel_id(), 1);
+    assert_eq!(edit.next_channel_id().ok(), Some(1));
     let channel = [hlo_text::ir::Attr { key: AttrKey::ChannelId, value: AttrValue::Int(7) }];
     edit.add(entry, Opcode::AllGather, f32, &[p], &channel);
-    assert_eq!(edit.next_channel_id(), 8);
-    assert_eq!(edit.next_channel_id(), 9);
+    assert_eq!(edit.next_channel_id().ok(), Some(8));
+    assert_eq!(edit.next_channel_id().ok(), Some(9));
+}
+
+#[test]
+fn channel_ids_end() {
+    let (mut module, entry, f32) = module();
+    let p = add(&mut module, entry, Opcode::Parameter, f32, &[]);
+    let mut edit = Editor::new(&mut module);
+    let channel = |id| [hlo_text::ir::Attr { key: AttrKey::ChannelId, value: AttrValue::Int(id) }];
+    let gather = edit.add(entry, Opcode::AllGather, f32, &[p], &channel(i64::MAX - 1));
+    assert_eq!(edit.next_channel_id().ok(), Some(i64::MAX));
+    assert!(edit.next_channel_id().is_err());
+    assert!(edit.next_channel_id().is_err());
+    edit.set_attribute(gather, AttrKey::ChannelId, Some(AttrValue::Int(i64::MIN)));
+    drop(edit);
+    assert_eq!(Editor::new(&mut module).next_channel_id().ok(), Some(1));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use hlo_text::ir::{AttrKey, InstructionId, MAX_EXPANDED_DEVICES, Opcode, ReplicaGroups, Value};
 
+use super::call_config::CallConfig;
 use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
 use crate::pass::{PassContext, PassError, PassResult};
@@ -13,25 +14,58 @@ pub(super) struct Devices {
     pub(super) partitions: i64,
     /// The header doesn't say it, groups do.
     pub(super) are_inferred: bool,
+    /// How many devices groups name by their own numbers, if no replicas and partitions that are known make so many.
+    unexplained: Option<i64>,
 }
 
-/// The largest number in the groups or pairs of a collective.
-fn largest_member(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
-    let groups = match edit.instruction(id).opcode {
-        Opcode::CollectivePermute => match edit.value_of(id, AttrKey::SourceTargetPairs)? {
-            Value::IntLists(pairs) => return pairs.iter().flatten().max().copied(),
-            _ => return None,
-        },
-        Opcode::AllGather | Opcode::AllReduce | Opcode::AllToAll | Opcode::ReduceScatter => {
-            edit.value_of(id, AttrKey::ReplicaGroups)?
+/// What a collective, or a call that stands for one, names.
+struct Members {
+    mode: GroupMode,
+    largest: i64,
+    /// Whether there are no others; those who send nothing and get nothing are not in pairs, nor need they be in
+    /// broadcasts.
+    are_all: bool,
+}
+
+impl Members {
+    fn of(edit: &Editor<'_>, id: InstructionId) -> Option<Self> {
+        if let Some(config) = CallConfig::of(edit, id) {
+            let config = config.ok()?;
+            let largest = config.groups.iter().flatten().max().copied()?;
+            return Some(Self { mode: config.mode(), largest, are_all: true });
         }
-        _ => return None,
-    };
-    match groups {
-        Value::ReplicaGroups(ReplicaGroups::Lists(lists)) => lists.iter().flatten().max().copied(),
-        // The other forms name everyone from 0 on.
-        Value::ReplicaGroups(groups) => groups.device_count().map(|count| count - 1),
-        _ => None,
+        let groups = edit.value_of(id, AttrKey::ReplicaGroups);
+        let are_all = groups.is_some() && edit.instruction(id).opcode != Opcode::CollectiveBroadcast;
+        let largest = match groups.or_else(|| edit.value_of(id, AttrKey::SourceTargetPairs))? {
+            Value::IntLists(lists) | Value::ReplicaGroups(ReplicaGroups::Lists(lists)) => {
+                lists.iter().flatten().max().copied()?
+            }
+            // The other forms name everyone from 0 on.
+            Value::ReplicaGroups(groups) => groups.device_count()? - 1,
+            _ => return None,
+        };
+        Some(Self { mode: group_mode(edit, id)?, largest, are_all })
+    }
+}
+
+/// How many there are at least, as collectives name them.
+#[derive(Clone, Copy)]
+struct Named {
+    replicas: i64,
+    partitions: i64,
+    devices: i64,
+}
+
+impl Named {
+    const NONE: Self = Self { replicas: 1, partitions: 1, devices: 1 };
+
+    fn add(&mut self, mode: GroupMode, largest: i64) {
+        let count = match mode {
+            GroupMode::CrossReplica | GroupMode::CrossReplicaAndPartition => &mut self.replicas,
+            GroupMode::CrossPartition => &mut self.partitions,
+            GroupMode::FlattenedIds => &mut self.devices,
+        };
+        *count = largest.saturating_add(1).max(*count);
     }
 }
 
@@ -39,11 +73,14 @@ fn largest_member(edit: &Editor<'_>, id: InstructionId) -> Option<i64> {
 pub(super) const EVERYONE_IS_UNKNOWN: &str =
     "everyone takes part, but the header doesn't say how many that are";
 
-/// Whether a collective has no groups, which stands for everyone.
+/// Whether a collective, or a call that stands for one, has no groups, which stands for everyone.
 pub(super) fn is_among_everyone(edit: &Editor<'_>, id: InstructionId) -> bool {
-    match edit.value_of(id, AttrKey::ReplicaGroups) {
-        Some(Value::ReplicaGroups(groups)) => groups.is_empty(),
-        _ => edit.instruction(id).opcode != Opcode::CollectivePermute,
+    match (edit.value_of(id, AttrKey::ReplicaGroups), edit.instruction(id).opcode) {
+        (Some(Value::ReplicaGroups(groups)), _) => groups.is_empty(),
+        (_, Opcode::CustomCall) => {
+            matches!(CallConfig::of(edit, id), Some(Ok(config)) if config.groups.is_empty())
+        }
+        (_, opcode) => opcode != Opcode::CollectivePermute,
     }
 }
 
@@ -150,34 +187,43 @@ pub(super) fn device_pairs(
 
 impl Devices {
     /// Those of a module. Dumps of some front ends leave the numbers to the launcher; where the header says one, or
-    /// nothing, and groups name more, as many are taken to be there as groups name.
+    /// nothing, and groups name more, as many are taken to be there as groups name. Groups of devices tell the count
+    /// that no other groups do.
     pub(super) fn of(edit: &Editor<'_>) -> Self {
-        let header = &edit.header;
-        let mut named = Self { replicas: 1, partitions: 1, are_inferred: true };
-        let mut devices = 1;
+        let (mut named, mut named_by_all) = (Named::NONE, Named::NONE);
         for &computation in edit.computations() {
             for id in edit.live_instructions(computation) {
-                let Some(largest) = largest_member(edit, id) else { continue };
-                let count = match group_mode(edit, id) {
-                    Some(GroupMode::CrossReplica | GroupMode::CrossReplicaAndPartition) => {
-                        &mut named.replicas
-                    }
-                    Some(GroupMode::CrossPartition) => &mut named.partitions,
-                    Some(GroupMode::FlattenedIds) => &mut devices,
-                    None => continue,
-                };
-                *count = largest.saturating_add(1).max(*count);
+                let Some(Members { mode, largest, are_all }) = Members::of(edit, id) else { continue };
+                named.add(mode, largest);
+                if are_all {
+                    named_by_all.add(mode, largest);
+                }
             }
         }
-        // Modules with global device numbers are one program for many partitions.
-        if named.replicas == 1 && named.partitions == 1 && header.replica_count == 1 {
-            named.partitions = devices;
+        let header = &edit.header;
+        let (are_replicas_stated, are_partitions_stated) =
+            (header.replica_count != 1, header.num_partitions != 1);
+        let mut replicas = if are_replicas_stated { header.replica_count } else { named.replicas };
+        let mut partitions = if are_partitions_stated { header.num_partitions } else { named.partitions };
+        let is_countable =
+            replicas >= 1 && partitions >= 1 && !(are_replicas_stated && are_partitions_stated);
+        let mut unexplained = None;
+        let devices = named.devices;
+        if is_countable && devices > replicas.saturating_mul(partitions) {
+            let are_replicas_known = are_replicas_stated || named.replicas == named_by_all.replicas;
+            let are_partitions_known = are_partitions_stated || named.partitions == named_by_all.partitions;
+            // Modules with global device numbers alone are one program for many partitions.
+            if partitions == 1 && are_replicas_known && devices % replicas == 0 {
+                partitions = devices / replicas;
+            } else if replicas == 1 && are_partitions_known && devices % partitions == 0 {
+                replicas = devices / partitions;
+            } else {
+                unexplained = Some(devices);
+            }
         }
-        let or_named = |given, named| if given == 1 { named } else { given };
-        let replicas = or_named(header.replica_count, named.replicas);
-        let partitions = or_named(header.num_partitions, named.partitions);
-        let are_inferred = replicas != header.replica_count || partitions != header.num_partitions;
-        Self { replicas, partitions, are_inferred }
+        let are_inferred =
+            replicas != header.replica_count || partitions != header.num_partitions || unexplained.is_some();
+        Self { replicas, partitions, are_inferred, unexplained }
     }
 
     /// Says what the header doesn't.
@@ -190,6 +236,24 @@ impl Devices {
                 context.log.push(format!("note: {what} is taken to be {count}, as groups name that many"));
             }
         }
+    }
+
+    /// Why it isn't known how many replicas and partitions there are: groups name more devices than those that are known
+    /// have, in no number that would tell how many more of which.
+    pub(super) fn unclear(self) -> Option<String> {
+        let Self { replicas, partitions, .. } = self;
+        let devices = self.unexplained?;
+        let plural = |count: i64| if count == 1 { "" } else { "s" };
+        Some(format!(
+            "groups name {devices} devices, which don't follow from {replicas} replica{} and {partitions} partition{}",
+            plural(replicas),
+            plural(partitions)
+        ))
+    }
+
+    /// Whether there is one device only, as far as anything says.
+    pub(super) fn is_one(self) -> bool {
+        self.replicas == 1 && self.partitions == 1
     }
 
     /// Why devices can't be numbered from 0 on: the header gives one of the two counts, and groups name more of the

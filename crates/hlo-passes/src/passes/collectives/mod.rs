@@ -1,5 +1,6 @@
 //! Passes about collective operations and the devices they run on.
 
+mod call_config;
 pub(crate) mod collective_token_removal;
 mod device_groups;
 pub(crate) mod legalize_device_assignment;

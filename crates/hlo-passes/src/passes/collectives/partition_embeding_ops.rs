@@ -14,17 +14,19 @@
 //! g = f32[3,2] gather(f32[6,2] table, s32[3] ids), ...
 //!
 //! row = s32[3] clamp(zeros, ids, lasts)
-//! g0 = f32[3,2] gather(slice of rows 0 to 2, row), ...
-//! g1 = f32[3,2] gather(slice of rows 3 to 5, subtract(row, 3)), ...
-//! stitched = f32[3,2] select(broadcast(compare(row, 3), direction=LT), g0, g1)
+//! gather = f32[3,2] gather(slice of rows 0 to 2, row), ...
+//! gather.1 = f32[3,2] gather(slice of rows 3 to 5, subtract(row, 3)), ...
+//! stitched = f32[3,2] select(broadcast(compare(row, 3), direction=LT), gather, gather.1)
 //! ```
 //!
-//! An index type too narrow for the last row is widened to `s32` (or `s64`) first.
+//! An index type too narrow for the last row is widened to `s32` (or `s64`) first. New instructions are named after their
+//! opcodes; the shards' gathers keep the metadata, the sharding and the frontend attributes of the old one.
 //!
 //! Options: `shards`, the module's `num_partitions` by default, 1 means nothing to do; `mode`: `shard` as above, or
 //! `param`, which puts a new entry parameter `gather.param` at the end in place of the look-up: it is then done outside.
+//! `shards` counts in mode `shard` only; `param` takes every look-up in a table, whatever divides its rows.
 //!
-//! Left alone: other gathers, tables whose rows N doesn't divide, dynamic shapes, gathers with control edges, other
+//! Left alone: other gathers, in mode `shard` tables whose rows N doesn't divide, dynamic shapes, gathers with control edges, other
 //! computations. A second run changes nothing: the shards are slices.
 //!
 //! Confidence: low for the original's mechanics; what is done here is ours. (The spelling is the key's own.)
@@ -53,7 +55,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "shards",
         kind: OptionType::Integer(0),
-        doc: "Shards of each table; 0 stands for the module's num_partitions.",
+        doc: "Shards of each table, in mode `shard`; 0 stands for the module's num_partitions.",
     },
     OptionInfo {
         name: "mode",
@@ -296,7 +298,7 @@ fn look_up_shard(
     let ranges = AttrValue::Value(edit.intern_value(Value::Slice(ranges)));
     let attributes = [Attr { key: AttrKey::Slice, value: ranges }];
     let rows = edit.add(parent, Opcode::Slice, shape, &[look_up.table], &attributes);
-    let part = edit.copy_instruction(gather, parent, &[rows, indices]);
+    let part = edit.copy_instruction_as_new(gather, parent, &[rows, indices]);
     edit.set_attribute(part, AttrKey::Origin, None);
     // What is less than the first row of a shard wraps around without a sign.
     let is_unsigned = edit.element_type(indices).is_some_and(|t| t.class() == ElementClass::Unsigned);

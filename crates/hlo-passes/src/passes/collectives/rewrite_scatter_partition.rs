@@ -28,9 +28,10 @@
 //! all-gather gets one of its own. What nothing else uses is removed, with the side effect a channel is outside of SPMD
 //! modules. With control dependencies of the all-reduce, the loop or the reshape nothing happens.
 //!
-//! A module whose header leaves `replica_count` and `num_partitions` out has as many as its groups name, which the log
-//! says; numbers of devices alone are then those of partitions. A ring of more devices than a header has that gives one
-//! of the two stays.
+//! A module whose header leaves `replica_count` or `num_partitions` out has as many as its groups name, which the log
+//! says if something is rewritten; numbers of devices alone are then those of partitions. Where groups name more devices
+//! than they name replicas and partitions, the count that is not named makes up for it; if none can, nothing happens. A
+//! ring of more devices than a header has that gives one of the two stays.
 //!
 //! Every computation but fusion bodies is searched in post-order; matches are collected first. A second run finds
 //! nothing. Zeros: the sum of +0 and -0 is +0, so idiom 1 may change the sign of a zero in a chunk of floats.
@@ -44,7 +45,7 @@ use hlo_text::ir::{
 use super::device_groups::{Devices, device_pairs, participants};
 use crate::analysis::{DevicePoint, DeviceScalar, in_post_order_of_all, reducer_opcode};
 use crate::edit::Editor;
-use crate::pass::{Pass, PassContext, PassResult};
+use crate::pass::{Pass, PassContext, PassResult, Place};
 use crate::{Map, Set};
 
 /// How many numbers may be computed to prove one match: devices times turns.
@@ -87,7 +88,6 @@ impl Pass for RewriteScatterPartition {
         let computations: Vec<ComputationId> =
             edit.computations().iter().copied().filter(|&id| !edit.is_fusion_computation(id)).collect();
         let devices = Devices::of(edit);
-        devices.log_inferred(edit, context);
         let mut matches = Vec::new();
         let mut channels = Map::default();
         for &computation in edit.computations() {
@@ -102,6 +102,7 @@ impl Pass for RewriteScatterPartition {
                 matches.push(found);
             }
         });
+        let mut is_logged = false;
         for found in matches {
             let replaced = [Some(found.reshape), Some(found.source), found.element];
             if let Some(ordered) =
@@ -119,9 +120,12 @@ impl Pass for RewriteScatterPartition {
             if !context.may_rewrite(edit, found.reshape) {
                 continue;
             }
-            let name = edit.name_of(found.source).to_owned();
-            context.applied(edit, found.reshape, format_args!("`{name}` is an all-gather in disguise"));
+            if !std::mem::replace(&mut is_logged, true) {
+                devices.log_inferred(edit, context);
+            }
+            let (place, name) = (Place::of(edit, found.reshape), edit.name_of(found.source).to_owned());
             rewrite(edit, &found, &channels)?;
+            context.applied_at(place, format_args!("`{name}` is an all-gather in disguise"));
         }
         Ok(())
     }
@@ -239,6 +243,15 @@ fn count_of_tiles(extent: i64, size: i64, groups: &[Vec<i64>]) -> Result<i64, Wh
     Ok(count)
 }
 
+/// Fails if devices can't be told apart.
+fn check_devices(devices: Devices) -> Result<(), Why> {
+    match devices.unclear() {
+        Some(why) => Err(why),
+        None if devices.are_countable() => Ok(()),
+        None => Err("there are too many devices".to_owned()),
+    }
+}
+
 fn recognize_all_reduce(
     edit: &Editor<'_>,
     reshape: InstructionId,
@@ -256,9 +269,7 @@ fn recognize_all_reduce(
     if !is_zero(edit, placement.buffer) {
         return Err("its all-reduce is not of a chunk among zeros".to_owned());
     }
-    if !devices.are_countable() {
-        return Err("there are too many devices".to_owned());
-    }
+    check_devices(devices)?;
     let groups = participants(edit, all_reduce, devices).map_err(|error| error.message)?;
     let count = count_of_tiles(placement.extent, placement.size, &groups)?;
     if groups.iter().map(Vec::len).sum::<usize>() > MAX_EVALUATIONS {
@@ -424,9 +435,7 @@ fn recognize_ring(
     if !passes_on || (is_passed_first && permute != written) {
         return Err("its loop does not pass the chunk on by a collective-permute".to_owned());
     }
-    if !devices.are_countable() {
-        return Err("there are too many devices".to_owned());
-    }
+    check_devices(devices)?;
     let pairs = device_pairs(edit, permute, devices).map_err(|error| error.message)?;
     let rings = Rings::of(&pairs, devices)?;
     let turns = rings.size;
@@ -565,7 +574,7 @@ fn rewrite(edit: &mut Editor<'_>, found: &Match, channels: &Map<i64, usize>) -> 
     let channel = match found.channel {
         Channel::None => None,
         Channel::Of(channel) if is_free(channel) => Some(channel),
-        Channel::Of(_) | Channel::Fresh => Some(edit.next_channel_id()),
+        Channel::Of(_) | Channel::Fresh => Some(edit.next_channel_id()?),
     };
     let parent = edit.instruction(found.reshape).parent;
     let Shape::Array(chunk) = edit.shape_of(found.chunk).clone() else { return Ok(()) };

@@ -10,7 +10,9 @@
 //! ```
 //!
 //! A collective is trivial if its groups, as its mode has them, have one device each. With R replicas and P partitions
-//! (of the header; where it leaves a number out, as many as the groups of the module name, and at least 1):
+//! (of the header; where it leaves a number out, as many as the groups of the module name, and at least 1; asynchronous
+//! forms and calls count, and groups of D devices make D/R partitions, or D/P replicas where groups name partitions;
+//! pairs and broadcasts need not name all, so that more devices than theirs say nothing):
 //!
 //! 1. `all-gather`, `all-reduce`, `reduce-scatter`, `all-to-all` with groups of one: without a channel (replicas), with a
 //!    channel and `use_global_device_ids` (devices), `all-to-all` with a channel (partitions)
@@ -33,6 +35,8 @@
 //! 12. a result of another shape or layout than the operand
 //! 13. control dependencies of the collective or of an element
 //! 14. a permute of parts of buffers (`slice_sizes`)
+//! 15. calls whose groups, or what follows them, can't be read: `replica_groups={{0}{1}}`
+//! 16. what 2 to 6 would have to know R or P for, where the groups of devices don't go with the others of the module
 //!
 //! Dumps of torch-xla leave the number of replicas out. If no group names any, a collective without groups counts as one
 //! of a single device, and goes; the log says so. Write `replica_count` into the header if there are more.
@@ -42,6 +46,7 @@
 
 use hlo_text::ir::{AttrKey, InstructionId, Opcode, ReplicaGroups, Value};
 
+use super::call_config::CallConfig;
 use super::device_groups::{Devices, is_among_everyone};
 use crate::Set;
 use crate::analysis::{GroupMode, group_mode};
@@ -75,7 +80,7 @@ impl Pass for TrivialCcRemoval {
                 if find(edit, id, devices)?.or_report(edit, id, context).is_some()
                     && context.may_rewrite(edit, id)
                 {
-                    if edit.instruction(id).opcode != Opcode::CustomCall && is_among_everyone(edit, id) {
+                    if is_among_everyone(edit, id) {
                         let (_, count) = of_everyone.get_or_insert_with(|| (edit.name_of(id).to_owned(), 0));
                         *count += 1;
                     }
@@ -84,11 +89,14 @@ impl Pass for TrivialCcRemoval {
             }
         }
         if let Some((first, count)) = of_everyone {
-            let (collectives, have) =
-                if count == 1 { ("collective", "has") } else { ("collectives", "have") };
+            let which = if count == 1 {
+                format!("`{first}` has no groups and goes")
+            } else {
+                format!("{count} collectives, the first is `{first}`, have no groups and go")
+            };
             context.log.push(format!(
-                "note: {count} {collectives}, the first is `{first}`, {have} no groups and go because the header gives one \
-                 device; if there are more, write `replica_count` or `num_partitions` into it"
+                "note: {which} because the header gives one device; if there are more, write `replica_count` or \
+                 `num_partitions` into it"
             ));
         }
         Ok(())
@@ -120,11 +128,15 @@ fn judge_groups(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Findi
         return judge_group_sizes(devices, mode, None);
     };
     let sizes = judge_group_sizes(devices, mode, Some(groups));
+    // Who is left out depends on who is there.
     if matches!(sizes, Finding::Match(()))
         && edit.instruction(id).opcode == Opcode::CollectiveBroadcast
         && !groups.is_empty()
     {
         let Ok(lists) = groups.to_lists() else { return Finding::near("its groups can't be written out") };
+        if let Some(why) = devices.unclear() {
+            return Finding::near(why);
+        }
         let members = lists.iter().flatten().copied().collect();
         if !has_everybody(devices, mode, &members) {
             return Finding::near("its groups leave someone out, who gets zeros");
@@ -144,7 +156,9 @@ fn judge_group_sizes(devices: Devices, mode: GroupMode, groups: Option<&ReplicaG
                 return Finding::near("without groups it can't have use_global_device_ids");
             }
         };
-        return if everybody == 1 {
+        return if let Some(why) = devices.unclear() {
+            Finding::near(why)
+        } else if everybody == 1 {
             Finding::Match(())
         } else {
             Finding::near(format!("no groups mean one of all {everybody}"))
@@ -154,8 +168,13 @@ fn judge_group_sizes(devices: Devices, mode: GroupMode, groups: Option<&ReplicaG
     if groups.group_size() != Some(1) {
         return Finding::near("its groups have more than one member");
     }
-    if mode == GroupMode::CrossReplicaAndPartition && partitions != 1 {
-        return Finding::near(format!("its groups are of replicas with {partitions} partitions each"));
+    if mode == GroupMode::CrossReplicaAndPartition {
+        if let Some(why) = devices.unclear() {
+            return Finding::near(why);
+        }
+        if partitions != 1 {
+            return Finding::near(format!("its groups are of replicas with {partitions} partitions each"));
+        }
     }
     Finding::Match(())
 }
@@ -187,6 +206,9 @@ fn judge_pairs(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Findin
     if !edit.is_default(id, AttrKey::PermuteSliceSizes) {
         return Finding::near("it moves parts of buffers");
     }
+    if let Some(why) = devices.unclear() {
+        return Finding::near(why);
+    }
     if !has_everybody(devices, mode, &members) {
         return Finding::near("its pairs leave someone out, who gets zeros");
     }
@@ -199,45 +221,13 @@ fn judge_call(edit: &Editor<'_>, id: InstructionId, devices: Devices) -> Finding
     if !CALL_PREFIXES.iter().any(|prefix| target.starts_with(prefix.as_bytes())) {
         return Finding::Other;
     }
-    let config = edit.string(id, AttrKey::BackendConfig).unwrap_or_default();
-    let Some(config) = std::str::from_utf8(config).ok().and_then(CallConfig::parse) else {
-        return Finding::near("its configuration does not begin with groups");
-    };
-    let mode = match (config.has_channel, config.is_global) {
-        (_, true) => GroupMode::FlattenedIds,
-        (true, false) => GroupMode::CrossReplicaAndPartition,
-        (false, false) => GroupMode::CrossReplica,
-    };
-    let groups = ReplicaGroups::Lists(config.groups);
-    judge_group_sizes(devices, mode, Some(&groups))
-}
-
-/// What the configuration of such a call says: `replica_groups={{0},{1}},channel_id=1,use_global_device_ids=1`.
-struct CallConfig {
-    groups: Vec<Vec<i64>>,
-    has_channel: bool,
-    is_global: bool,
-}
-
-impl CallConfig {
-    fn parse(text: &str) -> Option<Self> {
-        let rest = text.strip_prefix("replica_groups={")?;
-        let mut groups = Vec::new();
-        let mut rest = rest.trim_start();
-        loop {
-            if let Some(after) = rest.strip_prefix('}') {
-                rest = after;
-                break;
-            }
-            let (group, after) = rest.strip_prefix('{')?.split_once('}')?;
-            let members = group.split(',').map(|member| member.trim().parse().ok());
-            groups.push(members.collect::<Option<Vec<i64>>>()?);
-            rest = after.trim_start_matches([',', ' ']);
+    match CallConfig::of(edit, id) {
+        Some(Ok(config)) => {
+            let mode = config.mode();
+            judge_group_sizes(devices, mode, Some(&ReplicaGroups::Lists(config.groups)))
         }
-        let mut settings = rest.split(',').map(str::trim);
-        let has_channel = settings.clone().any(|setting| setting.starts_with("channel_id="));
-        let is_global = settings.any(|setting| setting == "use_global_device_ids=1");
-        Some(Self { groups, has_channel, is_global })
+        Some(Err(why)) => Finding::near(why),
+        None => Finding::Other,
     }
 }
 

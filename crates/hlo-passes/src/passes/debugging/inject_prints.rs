@@ -93,8 +93,9 @@ impl Pass for InjectPrints {
                 if printed.contains(&id) {
                     context.missed(edit, id, "it is printed already");
                 } else if context.may_rewrite(edit, id) {
+                    let channel = edit.next_channel_id()?;
                     context.applied(edit, id, "its result is printed");
-                    add_print(edit, id);
+                    add_print(edit, id, channel);
                 }
             }
         }
@@ -114,13 +115,12 @@ fn is_print(edit: &Editor<'_>, id: InstructionId) -> bool {
     entries.iter().any(|&(key, value)| strings.get(key) == RENDEZVOUS && strings.get(value) == MARK)
 }
 
-fn add_print(edit: &mut Editor<'_>, data: InstructionId) {
+fn add_print(edit: &mut Editor<'_>, data: InstructionId, channel: i64) {
     let instruction = edit.instruction(data);
     let (parent, data_shape) = (instruction.parent, instruction.shape);
     let token = edit.intern_shape(Shape::Token);
     let context = edit.array_shape(ElementType::U32, &[]);
     let shape = edit.tuple_shape(&[data_shape, context, token]);
-    let channel = edit.next_channel_id();
     let mark = vec![(edit.intern(RENDEZVOUS), edit.intern(MARK))];
     let mark = AttrValue::Value(edit.intern_value(Value::FrontendAttributes(mark)));
     let attributes = [
