@@ -159,11 +159,7 @@ fn split(text: &[u8]) -> Option<Vec<Range<usize>>> {
             b'[' => open.push(b']'),
             b'{' => open.push(b'}'),
             b'(' => open.push(b')'),
-            b'>' | b']' | b'}' | b')' => {
-                if open.pop() != Some(byte) {
-                    return None;
-                }
-            }
+            b'>' | b']' | b'}' | b')' if open.pop() != Some(byte) => return None,
             b',' if open.is_empty() => {
                 entries.push(start..place);
                 start = place + 1;
