@@ -53,9 +53,7 @@ use crate::analysis::{GroupMode, group_mode};
 use crate::edit::Editor;
 use crate::pass::{Finding, HAS_CONTROL_DEPENDENCIES, Pass, PassContext, PassError, PassResult, Place};
 use crate::passes::stock::tuple_simplifier::tuple_element;
-
-/// The code of the error about tuples that are used as a whole.
-const WHOLE_TUPLE: &str = "NCC_IARE001";
+use crate::registry::codes::WHOLE_TUPLE;
 
 /// What calls that stand for collectives begin with; an operation and a type follow.
 const CALL_PREFIXES: [&str; 3] = ["AwsNeuronAllReduce", "AwsNeuronReduceScatter", "AwsNeuronAllGather"];
