@@ -6,10 +6,10 @@ use super::Streams;
 use super::options::{Syntax, Words};
 
 pub(super) const SYNTAX: Syntax = Syntax {
-    operands: "CODE|PASS",
+    operands: "CODE|PASS|@PIPELINE",
     words: Words::Topics,
     options: &[],
-    about: "Explains a diagnostic code (HLO0001 or 1 and so on; `all` explains every one) or a pass.",
+    about: "Explains a diagnostic code (HLO0001 or 1 and so on; `all` explains every one; NCC_OPT001 and others of the original), a pass or a pipeline.",
     notes: "Example: hlo-check explain HLO0008",
 };
 

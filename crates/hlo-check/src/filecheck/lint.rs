@@ -24,6 +24,8 @@ pub enum LintCode {
     NoChecker,
     /// `[[x]]` where no variable x is ever set.
     LiteralBrackets,
+    /// `={{0,1},{2,3}}`: a regex, not the braces of a list.
+    LiteralBraces,
     /// `[[x:…]]` set again before it was used: the second captures instead of comparing.
     OverwrittenCapture,
     /// A pattern that is only `{{.*}}`.
@@ -41,6 +43,7 @@ const NAMES: &[(LintCode, &str)] = &[
     (LintCode::UnusedPrefix, "unused-prefix"),
     (LintCode::NoChecker, "no-checker"),
     (LintCode::LiteralBrackets, "literal-brackets"),
+    (LintCode::LiteralBraces, "literal-braces"),
     (LintCode::OverwrittenCapture, "overwritten-capture"),
     (LintCode::MatchesEverything, "matches-everything"),
     (LintCode::DuplicateLabel, "duplicate-label"),
@@ -233,6 +236,7 @@ impl<'a> Linter<'a> {
                 let help = "say what must be there, or drop the directive";
                 self.add(LintCode::MatchesEverything, span.clone(), message, help, None);
             }
+            self.braces(start, pattern);
             self.blocks(found.prefix, start, pattern, &mut variables, &mut uses);
         }
         for (name, span) in uses {
@@ -256,6 +260,26 @@ impl<'a> Linter<'a> {
                     && line_at(self.text, found)[CASE_MARKER.len()..].trim_ascii().is_empty()
             })
             .unwrap_or(self.text.len())
+    }
+
+    /// The `{{…}}` blocks of a pattern that can only be meant as lists of numbers, such as groups of devices.
+    fn braces(&mut self, start: usize, pattern: &[u8]) {
+        let mut at = 0;
+        while let Some(skip) = memchr::memmem::find(&pattern[at..], b"{{") {
+            let open = at + skip;
+            let Some(length) = memchr::memmem::find(&pattern[open + 2..], b"}}") else { return };
+            at = open + 2 + length + 2;
+            let inner = &pattern[open + 2..open + 2 + length];
+            let is_list = inner.iter().all(|byte| byte.is_ascii_digit() || b",{} ".contains(byte))
+                && inner.iter().any(u8::is_ascii_digit);
+            if is_list && open > 0 && pattern[open - 1] == b'=' {
+                let shown = String::from_utf8_lossy(inner).into_owned();
+                let message = format!("`{{{{{shown}}}}}` is a regular expression, not a list in braces");
+                let help = "for the braces themselves write {{[{][{]}}, or use the {LITERAL} modifier";
+                let fix = Some(format!("{{{{[{{][{{]}}}}{shown}}}}}"));
+                self.add(LintCode::LiteralBraces, start + open..start + at, message, help, fix);
+            }
+        }
     }
 
     /// The `[[…]]` blocks of a pattern.
@@ -432,7 +456,7 @@ impl<'a> Linter<'a> {
     }
 
     fn misspelt(&mut self, text: &str, right: &str, span: Range<usize>) {
-        let message = format!("`{text}:` is not a directive and is not looked at");
+        let message = format!("`{text}:` is not a directive");
         let help = format!("write `{right}:`");
         self.add(LintCode::MisspeltDirective, span, message, help, Some(right.to_owned()));
     }
@@ -532,6 +556,9 @@ mod tests {
             ("// CHECK-NEXT-COUNT-2: a\n", &["misplaced-count"]),
             ("// FOO-NEXT: a\n", &[]),
             ("CHECK: a [[x]] b\n", &["literal-brackets"]),
+            ("CHECK: g={{0,1},{2,3}}\n", &["literal-braces"]),
+            ("CHECK: g={{0}}, h={{1}}\n", &["literal-braces", "literal-braces"]),
+            ("CHECK: a={{[0-9]+}} b={{,}} {{0}} c={{[{][{]}}0}}\nCHECK{LITERAL}: g={{0}}\n", &[]),
             ("CHECK: [[x:a]]\nCHECK: [[x:b]]\n", &["overwritten-capture"]),
             ("CHECK: [[x:a]]\nCHECK: [[x]] [[x:b]]\n", &[]),
             ("CHECK: [[x:a]]\nCHECK-LABEL: f\nCHECK: [[x:b]]\n", &[]),

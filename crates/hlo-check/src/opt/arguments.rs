@@ -207,7 +207,11 @@ const OPTIONS: &[OptionRow] = &[
     row("skip-pass", Value("PASS,...", add_skipped), "doesn't run these, whatever --passes says"),
     row("disable-all-passes", Switch(|arguments, on| arguments.disable_all = on), "runs none"),
     row("list-passes", Optional("long|json", list_passes), "lists the passes and exits"),
-    row("explain", Value("KEY", explain), "explains a pass or a diagnostic code and exits"),
+    row(
+        "explain",
+        Value("KEY", explain),
+        "explains a pass, a pipeline (@NAME) or a diagnostic code and exits",
+    ),
     row(
         "o",
         Value("FILE", set_output),

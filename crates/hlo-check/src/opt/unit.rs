@@ -141,7 +141,8 @@ impl<'b> Unit<'b> {
                     let reproducer = unit.write("invalid", broken.pass, broken.runs);
                     complain::reproducer(&reproducer, format, streams.err)?;
                 }
-                return Ok(if error.error.is_bad_option { exit::USAGE } else { exit::PASS });
+                let is_usage = error.error.is_bad_option || error.error.lacks_option;
+                return Ok(if is_usage { exit::USAGE } else { exit::PASS });
             }
             Err(message) => {
                 let crash = Crash { message, module: &module, context: &context, pipeline };

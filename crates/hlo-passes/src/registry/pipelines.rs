@@ -28,7 +28,8 @@ pub const PIPELINES: &[NamedPipeline] = &[
         doc: "Removes what front ends leave behind and back ends for Neuron have no use for.",
         documentation: "\
 For graphs as front ends dump them, before anything looks for patterns in them. Every member keeps what the module
-computes and its interface, needs no options, and comes to an end when it is repeated. Barriers, collectives of a single
+computes and its interface, but for signs of zeros, what reductions with indices give for NaN, and collectives without groups
+(see below, and what the pages of the members say of their meaning), needs no options, and comes to an end when it is repeated. Barriers, collectives of a single
 device and tokens that are numbers go first, because they stand between what the others match; constants are put into the
 form in which offsets into shards are recognized; equal instructions are merged last, when rewriting has made some.
 
@@ -39,7 +40,8 @@ modules (`config-lowering`, `metadata-naming`, `inject-prints`, `inject-numerica
 express (`legalize-device-assignment`). Nor is `dce`: put it behind if what lies dead should go.
 
 Collectives without groups are of all devices, and how many these are the header says. Dumps of torch-xla and protocol
-buffers don't have these numbers; then there is one device, and such collectives go, with a note. Write `replica_count` or
+buffers don't have these numbers; then there are as many as groups name, and if none names any there is one, and such
+collectives go, with a note. Write `replica_count` or
 `num_partitions` into the header first. The pipeline also stops at a collective of one device whose tuple is used as
 a whole (NCC_IARE001).
 
@@ -66,8 +68,9 @@ instructions that the last member made one. `--repeat-until-fixpoint` runs it un
         doc: "Brings comparisons and activation calls into the form that back ends for Neuron take.",
         documentation: "\
 For graphs that are handed to a back end. Calls of activations get the kernel's name for their type and an element count;
-then every comparison gets the default type of its operands, which is all that the hardware has. The second changes what
-is computed where a comparison asked for another order, of NaN for example.",
+then every comparison gets the default type of its operands, which is all that the hardware has. Both look at the entry
+computation only: put `call-inliner` before. The second changes what is computed where a comparison asked for another order,
+of NaN for example.",
         passes: &["legalize-intrinsics", "legalize-compare"],
     },
 ];

@@ -117,8 +117,9 @@ explanations! {
     NotAToken "HLO1408" text
         "The operand orders effects, so it is a token, from `after-all` or another opcode that gives one.";
     ComparisonType "HLO1409" text
-        "`type=` of a compare says how the operands are compared, and their element type leaves no choice but \
-         `TOTALORDER` for floating-point numbers.";
+        "`type=` of a compare says how the operands are compared, and their element type leaves no choice, except that \
+         floating-point numbers may also be compared in `TOTALORDER`. For hlo-opt this is a warning of its input: \
+         `legalize-compare` puts such comparisons right.";
     ConversionWidth "HLO1410" text
         "`bitcast-convert` keeps the bits: to a narrower type it adds a last dimension of the ratio of the \
          widths, to a wider type it takes such a dimension away.";

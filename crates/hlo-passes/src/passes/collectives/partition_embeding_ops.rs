@@ -92,7 +92,8 @@ impl Pass for PartitionEmbedingOps {
             shards => shards,
         };
         if !as_parameter && !(1..=MAX_SHARDS).contains(&shards) {
-            return Err(PassError::new(format!("there can be 1 to {MAX_SHARDS} shards, not {shards}")));
+            let takes = format!("1 to {MAX_SHARDS}, or 0 for the number of partitions of the header");
+            return Err(PassError::bad_option("shards", &takes, &shards.to_string()));
         }
         let mut found = Vec::new();
         for gather in edit.post_order(edit.entry()) {

@@ -42,7 +42,7 @@ use hlo_text::ir::{
     ArrayShape, Attr, AttrKey, AttrValue, ComputationId, InstructionId, Opcode, ReplicaGroups, Shape, Value,
 };
 
-use super::device_groups::{Devices, device_pairs, participants};
+use super::device_groups::{Devices, EVERYONE_IS_UNKNOWN, device_pairs, is_among_everyone, participants};
 use crate::analysis::{DevicePoint, DeviceScalar, in_post_order_of_all, reducer_opcode};
 use crate::edit::Editor;
 use crate::pass::{Pass, PassContext, PassResult, Place};
@@ -270,6 +270,9 @@ fn recognize_all_reduce(
         return Err("its all-reduce is not of a chunk among zeros".to_owned());
     }
     check_devices(devices)?;
+    if devices.is_one() && is_among_everyone(edit, all_reduce) {
+        return Err(EVERYONE_IS_UNKNOWN.to_owned());
+    }
     let groups = participants(edit, all_reduce, devices).map_err(|error| error.message)?;
     let count = count_of_tiles(placement.extent, placement.size, &groups)?;
     if groups.iter().map(Vec::len).sum::<usize>() > MAX_EVALUATIONS {

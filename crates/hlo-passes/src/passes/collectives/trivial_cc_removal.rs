@@ -93,8 +93,8 @@ impl Pass for TrivialCcRemoval {
                 format!("{count} collectives, the first is `{first}`, have no groups and go")
             };
             context.log.push(format!(
-                "note: {which} because the header gives one device; if there are more, write `replica_count` or \
-                 `num_partitions` into it"
+                "note: {which} because neither the header nor groups name more than one device; if there are more, write \
+                 `replica_count` or `num_partitions` into the header"
             ));
         }
         Ok(())

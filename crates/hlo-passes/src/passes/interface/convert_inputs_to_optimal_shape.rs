@@ -26,7 +26,7 @@
 //!
 //! Limits: names that are not entry parameters of a static array, sizes with another number of elements, and lists that
 //! are no permutation are errors, found before anything is changed. A parameter whose sharding cuts it into tiles stays.
-//! A second run would reshape again.
+//! A second run permutes again; with new sizes alone it changes nothing.
 //!
 //! Confidence: medium; what the steps mean is ours.
 

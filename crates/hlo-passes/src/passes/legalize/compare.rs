@@ -1,7 +1,8 @@
 //! `legalize-compare`: comparisons of the entry computation get the default comparison type of what they compare.
 //!
-//! Those of other computations stay. That a comparison is of a type its operands don't have, as `SIGNED` of `u32`, is a
-//! warning of the input, and an error where a pass that runs after this one finds it.
+//! Comparisons in other computations stay: `call-inliner` first brings some into the entry. That a comparison is of a type
+//! its operands don't have, as `SIGNED` of `u32`, is a warning of the input, and an error where a pass that runs after
+//! this one finds it.
 
 use hlo_text::ir::words::{ComparisonDirection, ComparisonType};
 use hlo_text::ir::{AttrKey, AttrValue, ElementType, InstructionId, Opcode, Shape};

@@ -50,7 +50,7 @@ pub(crate) const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "overflow",
         kind: OptionType::Text("error"),
-        doc: "What becomes of constants that are too large: `error`, or `saturate` to the largest finite value.",
+        doc: "What becomes of floating-point constants that are too large: `error`, or `saturate` to the largest finite value.",
     },
 ];
 
