@@ -46,7 +46,9 @@ pub fn run(topic: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<
     let known = Code::ALL.iter().map(|code| code.as_str()).chain(registry::all().map(|info| info.key));
     let known = known.chain(CODED_ERRORS.iter().map(|error| error.code));
     let known = known.chain(pipelines.iter().map(String::as_str));
-    match did_you_mean(topic, known).or_else(|| registry::nearest(topic)) {
+    let is_begun = registry::all().any(|info| info.key.starts_with(topic));
+    let begun = registry::nearest(topic).filter(|_| is_begun);
+    match begun.or_else(|| did_you_mean(topic, known)).or_else(|| registry::nearest(topic)) {
         Some(close) => writeln!(err, "error: there is no code or pass `{topic}`; did you mean `{close}`?")?,
         None => writeln!(
             err,

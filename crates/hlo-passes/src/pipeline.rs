@@ -267,7 +267,9 @@ impl Pipeline {
 /// The error for a key that isn't in the registry: XLA's sentence, and what was meant.
 fn unknown_pass(name: &str) -> PipelineError {
     let mut message = format!("Pass {name} not found.");
-    if let Some(close) = registry::nearest(name) {
+    if name.starts_with('@') {
+        message.push_str(" Pipelines stand in lists of passes to run only.");
+    } else if let Some(close) = registry::nearest(name) {
         message.push_str(&format!(" Did you mean `{close}`?"));
     }
     request_error(PassError::new(message).code(NOT_FOUND))

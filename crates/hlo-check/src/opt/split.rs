@@ -18,6 +18,13 @@ pub(crate) struct Case<'b> {
     pub(crate) bytes: &'b [u8],
 }
 
+/// Whether the text before `at` ends with a line that is the marker: what follows may be another case.
+pub(super) fn ends_case(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default().trim_ascii_end();
+    let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    is_marker(line)
+}
+
 /// The cases of a file, at least one. Lines that are the marker and nothing else, blanks at the end aside, separate.
 /// Cases without anything but blanks and comments are none.
 ///

@@ -14,6 +14,7 @@ use hlo_text::{Module, VerifyOptions, Violation, verify};
 use super::arguments::{Arguments, ErrorFormat};
 use super::crash::{Crash, Reproduced};
 use super::resources::FileResources;
+use super::split::ends_case;
 use super::watch::Watcher;
 use super::{Streams, complain};
 use crate::cli::exit;
@@ -54,6 +55,12 @@ impl<'b> Unit<'b> {
             Ok(parsed) => parsed,
             Err(mut refused) => {
                 crate::pasted::advise(&mut refused.diagnostics, self.bytes, arguments.input_name());
+                if let Some(first) = refused.diagnostics.first_mut()
+                    && ends_case(self.bytes, first.primary.span.start as usize)
+                {
+                    first.help =
+                        Some("--split-input-file reads what lines `// -----` divide one by one".to_owned());
+                }
                 let source = self.place(refused.source(self.name));
                 for diagnostic in &refused.diagnostics {
                     complain::diagnostic(diagnostic, source, format, streams)?;

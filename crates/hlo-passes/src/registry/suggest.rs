@@ -29,8 +29,8 @@ fn is_same_word(a: &str, b: &str) -> bool {
     a.starts_with(b) || b.starts_with(a)
 }
 
-/// The key of the pass that is probably meant by `name`: one that is almost spelt like it, else one that ends, begins or
-/// goes on like it, else one whose key and description have all its words.
+/// The key of the pass that is probably meant by `name`: one that begins like it, else one that is almost spelt like it, else
+/// one that ends or goes on like it, else one whose key and description have all its words.
 pub fn nearest(name: &str) -> Option<&'static str> {
     if name.len() > MAX_NAME {
         return None;
@@ -41,22 +41,21 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     if let Some(key) = of(&wanted) {
         return Some(key);
     }
+    // The shortest has the least that wasn't asked for.
+    let shortest = |test: fn(&str, &str) -> bool| {
+        let found = keys.iter().filter(|(key, _)| wanted.len() >= MIN_PIECE && test(key, &wanted));
+        found.min_by_key(|(key, _)| key.len()).map(|(_, info)| info.key)
+    };
+    if let Some(key) = shortest(|key, name| key.starts_with(name)) {
+        return Some(key);
+    }
     if let Some(close) = did_you_mean(&wanted, keys.iter().map(|(key, _)| key.as_str())) {
         return of(close);
     }
-    if wanted.len() >= MIN_PIECE {
-        let tests: [fn(&str, &str) -> bool; 3] = [
-            |key, name| key.ends_with(name),
-            |key, name| key.starts_with(name),
-            |key, name| key.contains(name),
-        ];
-        for test in tests {
-            let found = keys.iter().filter(|(key, _)| test(key, &wanted));
-            // The shortest has the least that wasn't asked for.
-            if let Some((_, info)) = found.min_by_key(|(key, _)| key.len()) {
-                return Some(info.key);
-            }
-        }
+    let piece =
+        shortest(|key, name| key.ends_with(name)).or_else(|| shortest(|key, name| key.contains(name)));
+    if piece.is_some() {
+        return piece;
     }
     // A piece of a key may be misspelt as well: as many of its words as there are, from either end.
     let count = wanted.split('-').count();
@@ -64,7 +63,11 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     let head = |key: &str| key.match_indices('-').nth(count - 1).map_or(key.len(), |(at, _)| at);
     let is_near = |piece: &str| {
         let mut pairs = piece.split('-').zip(wanted.split('-'));
-        piece.split('-').count() == count && pairs.all(|(word, meant)| did_you_mean(meant, [word]).is_some())
+        // Mistakes are seldom in the first letter, and short words are near many others.
+        let are_near = |word: &str, meant: &str| {
+            word.as_bytes().first() == meant.as_bytes().first() && did_you_mean(meant, [word]).is_some()
+        };
+        piece.split('-').count() == count && pairs.all(|(word, meant)| are_near(word, meant))
     };
     let has_near_piece = |key: &str| is_near(&key[tail(key)..]) || is_near(&key[..head(key)]);
     if wanted.len() >= MIN_PIECE
@@ -105,6 +108,9 @@ mod tests {
             ("opt-barrier", Some("opt-barrier-removal")),
             ("scatter_partition", Some("rewrite_scatter_partition")),
             ("barrier", Some("opt-barrier-removal")),
+            ("legalize-comp", Some("legalize-compare")),
+            ("replace-min", Some("replace-minimum-constant")),
+            ("nope", None),
             ("identical-instruction", Some("aws_neuron_common_instruction_elimination")),
             ("", None),
             ("x", None),
