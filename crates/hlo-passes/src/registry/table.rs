@@ -257,7 +257,7 @@ pub(super) static PASSES: &[PassInfo] = &[
         doc: "Points native kernel calls at their simulated twins." },
     PassInfo { key: "convert-inputs-to-optimal-shape", class: "xla::ConvertInputsToOptimalShape", kind: Pass, origin: Neuron,
         families: &[Interface], confidence: Medium, may_remove: &[], options: interface::convert_inputs_to_optimal_shape::OPTIONS,
-        meaning: SameAfter("listed inputs are passed in their new shape"), status: Implemented(|| Box::new(interface::convert_inputs_to_optimal_shape::ConvertInputsToOptimalShape)),
+        meaning: SameAfter("listed inputs are passed in their new form"), status: Implemented(|| Box::new(interface::convert_inputs_to_optimal_shape::ConvertInputsToOptimalShape)),
         doc: "Gives listed inputs a better shape and restores the old view inside." },
     PassInfo { key: "dynamic-slice-transpose", class: "xla::DynamicSliceTranspose", kind: Expander, origin: Neuron,
         families: &[Cleanup], confidence: High, may_remove: &[], options: &[],
