@@ -319,9 +319,8 @@ impl<'m> Editor<'m> {
         parent: ComputationId,
         operands: &[InstructionId],
     ) -> InstructionId {
-        let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
         let name = self.module.name_of(source).to_owned();
-        self.copy_with_body(source, parent, operands, body, &name)
+        self.copy_named(source, parent, operands, &name)
     }
 
     /// Appends a copy like [`Editor::copy_instruction`], but named after its opcode, as new instructions are.
@@ -331,8 +330,18 @@ impl<'m> Editor<'m> {
         parent: ComputationId,
         operands: &[InstructionId],
     ) -> InstructionId {
-        let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
         let name = self.module.instruction(source).opcode.name();
+        self.copy_named(source, parent, operands, name)
+    }
+
+    fn copy_named(
+        &mut self,
+        source: InstructionId,
+        parent: ComputationId,
+        operands: &[InstructionId],
+        name: &str,
+    ) -> InstructionId {
+        let body = self.own_body(source).map(|body| self.clone_computation(body, clone::SUFFIX).0);
         self.copy_with_body(source, parent, operands, body, name)
     }
 

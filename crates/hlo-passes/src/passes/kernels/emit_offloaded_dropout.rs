@@ -184,8 +184,8 @@ fn find(edit: &Editor<'_>, rng: InstructionId, places: &Places) -> Finding<Dropo
     for &user in edit.users(compare) {
         for use_of_mask in uses_of_mask(edit, user) {
             let keep = if use_of_mask.mask_keeps { true_probability } else { 1.0 - true_probability };
-            // The kernel takes an f32, in which little to keep may be nothing.
-            if !(keep > 0.0 && keep <= 1.0 && ((1.0 - keep) as f32) < 1.0) {
+            // The kernel takes an f32, in which little to keep may be nothing, as 0 is.
+            if !(keep <= 1.0 && ((1.0 - keep) as f32) < 1.0) {
                 reason = "the threshold leaves nothing to keep, or is no probability";
                 continue;
             }
